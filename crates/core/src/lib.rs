@@ -1,0 +1,1 @@
+//! What an MCP elicitation is.
