@@ -1,0 +1,206 @@
+//! What is wrong with a value, in words that do not contain it.
+
+use std::fmt::Write;
+
+use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
+use serde_json::{Number, Value};
+
+/// One thing that is wrong, and where.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// A JSON Pointer into the content: `/address/city`.
+    pub path: String,
+    /// What is wrong there.
+    pub fault: Fault,
+}
+
+/// What can be wrong with a value. The parameters come from the form, never from the value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fault {
+    /// A required field has no value.
+    Required,
+    /// Not a string.
+    NotText,
+    /// Not a number.
+    NotNumber,
+    /// Not a whole number.
+    NotInteger,
+    /// Neither `true` nor `false`.
+    NotBoolean,
+    /// Not an array.
+    NotList,
+    /// Not an object.
+    NotGroup,
+    /// Fewer characters than the form wants.
+    TooShort(u64),
+    /// More characters than the form takes.
+    TooLong(u64),
+    /// Does not match the field's pattern.
+    Pattern,
+    /// Not an e-mail address.
+    Email,
+    /// Not an absolute URI.
+    Uri,
+    /// Not a day of the calendar.
+    Date,
+    /// Not a day and time with an offset.
+    DateTime,
+    /// Does not have another format that the field names.
+    Format(String),
+    /// Below the least value.
+    TooSmall(Number),
+    /// Above the greatest value.
+    TooLarge(Number),
+    /// Not greater than this.
+    NotAbove(Number),
+    /// Not less than this.
+    NotBelow(Number),
+    /// Not a multiple of this.
+    NotMultiple(Number),
+    /// A whole number so large that JSON peers would round it.
+    TooLargeToKeep,
+    /// None of the options.
+    NotAnOption,
+    /// Fewer entries than the form wants.
+    TooFew(u64),
+    /// More entries than the form takes.
+    TooMany(u64),
+    /// The same entry twice.
+    Duplicate,
+    /// A name that the form does not know and does not allow.
+    UnknownField,
+    /// Text that should be JSON and is not.
+    NotJson,
+    /// JSON that does not fit the field's own schema.
+    JsonUnfit,
+}
+
+impl Problem {
+    pub(crate) fn new(path: impl Into<String>, fault: Fault) -> Self {
+        Self {
+            path: path.into(),
+            fault,
+        }
+    }
+
+    /// The catalog key that says it: `mcp.elicitation.problem.<name>`.
+    pub fn key(&self) -> &'static str {
+        self.fault.key()
+    }
+}
+
+macro_rules! key {
+    ($name:literal) => {
+        concat!("mcp.elicitation.problem.", $name)
+    };
+}
+
+impl Fault {
+    /// The catalog key that says it: `mcp.elicitation.problem.<name>`.
+    pub fn key(&self) -> &'static str {
+        match self {
+            Self::Required => key!("required"),
+            Self::NotText => key!("not_text"),
+            Self::NotNumber => key!("not_number"),
+            Self::NotInteger => key!("not_integer"),
+            Self::NotBoolean => key!("not_boolean"),
+            Self::NotList => key!("not_list"),
+            Self::NotGroup => key!("not_group"),
+            Self::TooShort(_) => key!("too_short"),
+            Self::TooLong(_) => key!("too_long"),
+            Self::Pattern => key!("pattern"),
+            Self::Email => key!("email"),
+            Self::Uri => key!("uri"),
+            Self::Date => key!("date"),
+            Self::DateTime => key!("date_time"),
+            Self::Format(_) => key!("format"),
+            Self::TooSmall(_) => key!("too_small"),
+            Self::TooLarge(_) => key!("too_large"),
+            Self::NotAbove(_) => key!("not_above"),
+            Self::NotBelow(_) => key!("not_below"),
+            Self::NotMultiple(_) => key!("not_multiple"),
+            Self::TooLargeToKeep => key!("too_large_to_keep"),
+            Self::NotAnOption => key!("not_an_option"),
+            Self::TooFew(_) => key!("too_few"),
+            Self::TooMany(_) => key!("too_many"),
+            Self::Duplicate => key!("duplicate"),
+            Self::UnknownField => key!("unknown_field"),
+            Self::NotJson => key!("not_json"),
+            Self::JsonUnfit => key!("json_unfit"),
+        }
+    }
+
+    /// The parameter of that text, if it has one. Limits that are counted are called `count`,
+    /// so that the catalog can choose between singular and plural.
+    pub fn param(&self) -> Option<(&'static str, Value)> {
+        Some(match self {
+            Self::TooShort(count)
+            | Self::TooLong(count)
+            | Self::TooFew(count)
+            | Self::TooMany(count) => ("count", Value::from(*count)),
+            Self::TooSmall(min) | Self::NotAbove(min) => ("min", Value::Number(min.clone())),
+            Self::TooLarge(max) | Self::NotBelow(max) => ("max", Value::Number(max.clone())),
+            Self::NotMultiple(of) => ("of", Value::Number(of.clone())),
+            Self::Format(name) => ("format", Value::String(name.clone())),
+            _ => return None,
+        })
+    }
+}
+
+impl Serialize for Problem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct Params<'a>(&'a Fault);
+        impl Serialize for Params<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut map = serializer.serialize_map(None)?;
+                if let Some((name, value)) = self.0.param() {
+                    map.serialize_entry(name, &value)?;
+                }
+                map.end()
+            }
+        }
+        let mut out = serializer.serialize_struct("Problem", 3)?;
+        out.serialize_field("path", &self.path)?;
+        out.serialize_field("key", self.key())?;
+        out.serialize_field("params", &Params(&self.fault))?;
+        out.end()
+    }
+}
+
+/// A place in the content or in a schema, written down only when something is wrong there.
+#[derive(Clone, Copy)]
+pub(crate) enum At<'a> {
+    Root,
+    Name(&'a At<'a>, &'a str),
+    Index(&'a At<'a>, usize),
+}
+
+impl At<'_> {
+    /// As a JSON Pointer.
+    pub fn pointer(&self) -> String {
+        let mut pointer = String::new();
+        self.write(&mut pointer);
+        pointer
+    }
+
+    fn write(&self, pointer: &mut String) {
+        match self {
+            Self::Root => {}
+            Self::Name(parent, name) => {
+                parent.write(pointer);
+                pointer.push('/');
+                for c in name.chars() {
+                    match c {
+                        '~' => pointer.push_str("~0"),
+                        '/' => pointer.push_str("~1"),
+                        c => pointer.push(c),
+                    }
+                }
+            }
+            Self::Index(parent, index) => {
+                parent.write(pointer);
+                write!(pointer, "/{index}").expect("a String takes every write");
+            }
+        }
+    }
+}
