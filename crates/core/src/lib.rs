@@ -1,3 +1,4 @@
 //! What an MCP elicitation is.
 
+pub mod catalog;
 pub mod seal;
