@@ -25,8 +25,10 @@
 //! Elsewhere: where questions wait (`midcall-desk`), how they reach a person (`midcall`).
 //! Nothing here reads a clock, draws a random number, opens a file or awaits.
 
+pub mod catalog;
 mod form;
 mod limits;
+pub mod seal;
 pub mod secret;
 mod values;
 

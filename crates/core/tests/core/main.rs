@@ -1,0 +1,4 @@
+//! What the crate promises to those who use it.
+
+mod catalog;
+mod seal;
