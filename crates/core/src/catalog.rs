@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
 /// A language the surfaces speak.
@@ -143,7 +143,8 @@ impl Locale {
 }
 
 /// What takes a parameter's place in a text.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Param<'a> {
     /// Words, inserted as they are.
     Text(&'a str),

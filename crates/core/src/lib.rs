@@ -25,6 +25,7 @@
 //! Elsewhere: where questions wait (`midcall-desk`), how they reach a person (`midcall`).
 //! Nothing here reads a clock, draws a random number, opens a file or awaits.
 
+mod answer;
 pub mod catalog;
 mod form;
 mod limits;
@@ -32,6 +33,7 @@ pub mod seal;
 pub mod secret;
 mod values;
 
+pub use answer::{Answer, Words};
 pub use form::*;
 pub use limits::Limits;
 pub use values::{Checked, Unfit, Values, ValuesError};

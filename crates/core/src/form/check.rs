@@ -265,8 +265,8 @@ impl Count {
     }
 }
 
-fn look_offered(offers: &[Offer], value: &Value, at: &At<'_>, found: &mut Found) {
-    if !offers.iter().any(|offer| equal(&offer.value, value)) {
+fn look_offered(offers: &Offers, value: &Value, at: &At<'_>, found: &mut Found) {
+    if !offers.list.iter().any(|offer| equal(&offer.value, value)) {
         found.add(at, Fault::NotAnOption);
     }
 }

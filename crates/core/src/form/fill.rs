@@ -63,7 +63,7 @@ impl Field {
 
     fn offers_empty(&self, empty: &Value) -> bool {
         match &self.kind {
-            Kind::Choice(offers) => offers.iter().any(|offer| offer.value == *empty),
+            Kind::Choice(offers) => offers.list.iter().any(|offer| offer.value == *empty),
             // A required list may be empty: "none of these" is an answer.
             Kind::Choices(_) | Kind::Tags(_) if self.required => true,
             Kind::Json(_) => true,

@@ -36,6 +36,13 @@ pub struct OtherFormat {
     validator: OnceLock<Option<Validator>>,
 }
 
+impl OtherFormat {
+    /// The word on the wire.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
 impl Format {
     pub(crate) fn named(name: String) -> Self {
         match name.as_str() {

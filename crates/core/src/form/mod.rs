@@ -16,6 +16,7 @@ mod pattern;
 mod problem;
 mod read;
 mod repair;
+mod rules;
 mod schema;
 mod shape;
 
@@ -109,7 +110,7 @@ pub enum Kind {
     /// Yes or no.
     Switch,
     /// One of several options.
-    Choice(Vec<Offer>),
+    Choice(Offers),
     /// Some of several options.
     Choices(Choices),
     /// Any number of free texts.
@@ -156,6 +157,15 @@ pub struct Step {
     exact: Schema,
 }
 
+/// The options of a choice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offers {
+    /// What can be chosen, in the order it was sent.
+    pub list: Vec<Offer>,
+    /// The keyword they came in: the revisions of the protocol differ in it.
+    pub keyword: &'static str,
+}
+
 /// One option of a choice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
@@ -171,7 +181,7 @@ pub struct Offer {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choices {
     /// What can be chosen.
-    pub offers: Vec<Offer>,
+    pub offers: Offers,
     /// How many.
     pub count: Count,
 }

@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
-use serde_json::{Number, Value};
+use serde_json::Number;
+
+use crate::catalog::{Locale, Param};
 
 /// One thing that is wrong, and where.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,18 +134,24 @@ impl Fault {
 
     /// The parameter of that text, if it has one. Limits that are counted are called `count`,
     /// so that the catalog can choose between singular and plural.
-    pub fn param(&self) -> Option<(&'static str, Value)> {
+    pub fn param(&self) -> Option<(&'static str, Param<'_>)> {
         Some(match self {
             Self::TooShort(count)
             | Self::TooLong(count)
             | Self::TooFew(count)
-            | Self::TooMany(count) => ("count", Value::from(*count)),
-            Self::TooSmall(min) | Self::NotAbove(min) => ("min", Value::Number(min.clone())),
-            Self::TooLarge(max) | Self::NotBelow(max) => ("max", Value::Number(max.clone())),
-            Self::NotMultiple(of) => ("of", Value::Number(of.clone())),
-            Self::Format(name) => ("format", Value::String(name.clone())),
+            | Self::TooMany(count) => ("count", Param::from(*count)),
+            Self::TooSmall(min) | Self::NotAbove(min) => ("min", Param::from(min)),
+            Self::TooLarge(max) | Self::NotBelow(max) => ("max", Param::from(max)),
+            Self::NotMultiple(of) => ("of", Param::from(of)),
+            Self::Format(name) => ("format", Param::from(name.as_str())),
             _ => return None,
         })
+    }
+
+    /// What a person is told, which is also what they can be told beforehand: every text says
+    /// what to enter, not what went wrong.
+    pub fn say(&self, locale: Locale) -> String {
+        locale.say(self.key(), self.param().as_slice())
     }
 }
 

@@ -274,7 +274,7 @@ impl Reader<'_> {
         keyword: &'static str,
         schema: &mut Map<String, Value>,
         at: &At<'_>,
-    ) -> Result<Vec<Offer>, FormError> {
+    ) -> Result<Offers, FormError> {
         let options = match schema.shift_remove(keyword) {
             Some(Value::Array(options)) => options,
             Some(only) => vec![only],
@@ -322,7 +322,10 @@ impl Reader<'_> {
         if offers.is_empty() {
             return Err(nonsense(&within, "there is no option to choose"));
         }
-        Ok(offers)
+        Ok(Offers {
+            list: offers,
+            keyword,
+        })
     }
 
     /// The rules that no kind took, if there are any.
