@@ -1,1 +1,3 @@
 //! What an MCP elicitation is.
+
+pub mod wire;
