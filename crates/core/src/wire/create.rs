@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{
     JsonObject, Members, Mode, Modes, Revision, Unreadable, Unsayable,
     fault::excerpt,
-    members::{object, put, put_rest, put_some, take, take_members, take_text},
+    members::{object, put, put_required, put_rest, put_some, take, take_members, take_text},
     meta,
 };
 
@@ -137,11 +137,7 @@ impl ElicitRequestParams {
             } => {
                 put(&mut params, "url", url.as_str());
                 if with_ids_and_tasks {
-                    let id = elicitation_id.as_deref().ok_or(Unsayable::Missing {
-                        member: "elicitationId",
-                        revision,
-                    })?;
-                    put(&mut params, "elicitationId", id);
+                    put_required(&mut params, "elicitationId", elicitation_id, revision)?;
                 }
             }
         }

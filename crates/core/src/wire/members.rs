@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Map, Value};
 
-use super::Unreadable;
+use super::{Revision, Unreadable, Unsayable};
 
 /// A JSON object with its members in the order they came.
 pub type JsonObject = Map<String, Value>;
@@ -119,6 +119,20 @@ pub(super) fn put_some<V: Clone + Into<Value>>(
     if let Some(value) = value {
         put(into, member, value.clone());
     }
+}
+
+/// Puts a member in that a revision does not go without.
+pub(super) fn put_required<V: Clone + Into<Value>>(
+    into: &mut JsonObject,
+    member: &'static str,
+    value: &Option<V>,
+    revision: Revision,
+) -> Result<(), Unsayable> {
+    let value = value
+        .clone()
+        .ok_or(Unsayable::Missing { member, revision })?;
+    put(into, member, value);
+    Ok(())
 }
 
 /// Adds the members we do not know, never over one we wrote.

@@ -6,12 +6,20 @@
 //! and `tasks/update` brings the answers. [`Task`] reads both shapes and writes
 //! either.
 
+mod create;
+mod update;
+
 use serde_json::Value;
 
+pub use create::CreateTaskResult;
+pub use update::UpdateTaskParams;
+
 use super::{
-    Era, InputRequests, InputResponses, JsonObject, Members, Revision, Unreadable, Unsayable,
+    Era, InputRequests, JsonObject, Members, Revision, Unreadable, Unsayable,
     fault::only,
-    members::{millis, object, put, put_rest, put_some, take, take_members, take_text},
+    members::{
+        millis, object, put, put_required, put_rest, put_some, take, take_members, take_text,
+    },
 };
 
 /// The extension that has tasks in 2026-07-28.
@@ -113,8 +121,10 @@ impl Task {
                 TaskState::InputRequired(requests) => {
                     put(&mut task, "inputRequests", requests.write(revision)?);
                 }
-                TaskState::Completed(result) => put_some(&mut task, "result", result),
-                TaskState::Failed(error) => put_some(&mut task, "error", error),
+                TaskState::Completed(result) => {
+                    put_required(&mut task, "result", result, revision)?
+                }
+                TaskState::Failed(error) => put_required(&mut task, "error", error, revision)?,
                 TaskState::Working | TaskState::Cancelled => {}
             }
         }
@@ -142,17 +152,8 @@ impl Task {
         put(&mut task, "taskId", self.task_id.as_str());
         put(&mut task, "status", self.state.as_str());
         put_some(&mut task, "statusMessage", &self.status_message);
-        for (member, time) in [
-            ("createdAt", &self.created_at),
-            ("lastUpdatedAt", &self.last_updated_at),
-        ] {
-            let time = time.as_deref();
-            put(
-                &mut task,
-                member,
-                time.ok_or(Unsayable::Missing { member, revision })?,
-            );
-        }
+        put_required(&mut task, "createdAt", &self.created_at, revision)?;
+        put_required(&mut task, "lastUpdatedAt", &self.last_updated_at, revision)?;
         // Required, `null` being "without end".
         put(&mut task, ttl, self.ttl_ms);
         put_some(&mut task, poll_interval, &self.poll_interval_ms);
@@ -178,95 +179,6 @@ impl TaskState {
             self,
             TaskState::Completed(_) | TaskState::Failed(_) | TaskState::Cancelled
         )
-    }
-}
-
-/// The result of a call that goes on as a task.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CreateTaskResult {
-    /// The task as it begins.
-    pub task: Task,
-    /// Members we do not know, and `_meta`.
-    pub rest: Members,
-}
-
-impl CreateTaskResult {
-    /// The `resultType` of such a result in 2026-07-28.
-    pub const RESULT_TYPE: &str = "task";
-
-    /// Whether a modern result is such a one. A legacy client knows it by
-    /// having asked for a task.
-    pub fn is(result: &JsonObject) -> bool {
-        result.get("resultType").and_then(Value::as_str) == Some(Self::RESULT_TYPE)
-    }
-
-    /// Reads a result: modern by its `resultType`, else with a `task` inside.
-    pub fn read(json: Value) -> Result<Self, Unreadable> {
-        let mut result = object(json, "result")?;
-        if !Self::is(&result) {
-            let task = take(&mut result, "task").ok_or(Unreadable::Missing("task"))?;
-            return Ok(CreateTaskResult {
-                task: Task::read(task)?,
-                rest: Members(result),
-            });
-        }
-        let mut task = Task::read(Value::Object(result))?;
-        let rest = std::mem::take(&mut task.rest);
-        Ok(CreateTaskResult { task, rest })
-    }
-
-    /// Writes the result.
-    pub fn write(&self, revision: Revision) -> Result<JsonObject, Unsayable> {
-        let mut task = self.task.write_seed(revision)?;
-        put_rest(&mut task, &self.task.rest);
-        let mut result = match revision.era() {
-            Era::Legacy => JsonObject::from_iter([("task".to_owned(), task.into())]),
-            Era::Modern => {
-                put(&mut task, "resultType", Self::RESULT_TYPE);
-                task
-            }
-        };
-        put_rest(&mut result, &self.rest);
-        Ok(result)
-    }
-}
-
-/// The params of `tasks/update`: answers to what a task asked. 2026-07-28 only.
-#[derive(Clone, Debug, PartialEq)]
-pub struct UpdateTaskParams {
-    /// The task that asked.
-    pub task_id: String,
-    /// The answers, by the keys `tasks/get` showed.
-    pub input_responses: InputResponses,
-    /// Members we do not know, and `_meta`.
-    pub rest: Members,
-}
-
-impl UpdateTaskParams {
-    /// The method these are the params of.
-    pub const METHOD: &str = "tasks/update";
-
-    /// Reads them.
-    pub fn read(json: Value) -> Result<Self, Unreadable> {
-        let mut params = object(json, "params")?;
-        let responses = take(&mut params, "inputResponses");
-        Ok(UpdateTaskParams {
-            task_id: take_text(&mut params, "taskId")?.ok_or(Unreadable::Missing("taskId"))?,
-            input_responses: InputResponses::read(
-                responses.ok_or(Unreadable::Missing("inputResponses"))?,
-            )?,
-            rest: Members(params),
-        })
-    }
-
-    /// Writes them.
-    pub fn write(&self, revision: Revision) -> Result<JsonObject, Unsayable> {
-        only(revision.era() == Era::Modern, Self::METHOD, revision)?;
-        let mut params = JsonObject::new();
-        put(&mut params, "taskId", self.task_id.as_str());
-        put(&mut params, "inputResponses", self.input_responses.write());
-        put_rest(&mut params, &self.rest);
-        Ok(params)
     }
 }
 
@@ -317,22 +229,6 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_starts_moves_between_the_shapes() {
-        let legacy = json!({"task": task(json!({"ttl": null})), "_meta": {"m": 1}});
-        let modern = task(json!({"resultType": "task", "ttlMs": null, "_meta": {"m": 1}}));
-        for json in [&legacy, &modern] {
-            let created = CreateTaskResult::read(json.clone()).unwrap();
-            for (revision, expected) in [
-                (Revision::V2025_11_25, &legacy),
-                (Revision::V2026_07_28, &modern),
-            ] {
-                let written = created.write(revision).unwrap();
-                assert_eq!(&Value::Object(written), expected);
-            }
-        }
-    }
-
-    #[test]
     fn what_a_task_carries_is_said_in_the_modern_shape_only() {
         for (state, member, value, ended) in [
             ("input_required", "inputRequests", json!({}), false),
@@ -368,16 +264,12 @@ mod tests {
             let unreadable = Task::read(json).unwrap_err();
             assert_eq!(unreadable.to_string(), expected);
         }
-        assert_eq!(
-            CreateTaskResult::read(task(json!({}))),
-            Err(Unreadable::Missing("task"))
-        );
     }
 
     #[test]
     fn what_a_revision_has_no_words_for_is_refused() {
         let bare = Task::read(json!({"taskId": "t", "status": "working"})).unwrap();
-        let update = UpdateTaskParams::read(json!({"taskId": "t", "inputResponses": {}})).unwrap();
+        let ended = Task::read(task(json!({"status": "completed"}))).unwrap();
         for (written, expected) in [
             (
                 bare.write(Revision::V2025_06_18),
@@ -388,8 +280,8 @@ mod tests {
                 "MCP 2025-11-25 requires `createdAt`, which was not given",
             ),
             (
-                update.write(Revision::V2025_11_25),
-                "MCP 2025-11-25 has no tasks/update",
+                ended.write(Revision::V2026_07_28),
+                "MCP 2026-07-28 requires `result`, which was not given",
             ),
         ] {
             assert_eq!(written.unwrap_err().to_string(), expected);
