@@ -32,6 +32,7 @@ mod limits;
 pub mod seal;
 pub mod secret;
 mod values;
+pub mod wire;
 
 pub use answer::{Answer, Words};
 pub use form::*;
