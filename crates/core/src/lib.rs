@@ -1,1 +1,5 @@
 //! What an MCP elicitation is.
+
+pub mod link;
+
+pub use link::Link;

@@ -1,0 +1,3 @@
+//! What midcall-core promises to those who use it.
+
+mod link;
