@@ -125,7 +125,11 @@ fn sound(link: &Link) -> Result<(), TestCaseError> {
         prop_assert!(href.starts_with("https://") || href.starts_with("http://"));
         prop_assert!(href.is_ascii());
         let again = Link::read(href, None);
-        prop_assert_eq!(again.href(), Some(href), "what is opened is read as it stands");
+        prop_assert_eq!(
+            again.href(),
+            Some(href),
+            "what is opened is read as it stands"
+        );
     }
     Ok(())
 }

@@ -1,3 +1,4 @@
 //! What midcall-core promises to those who use it.
 
 mod link;
+mod secret;
