@@ -1,4 +1,6 @@
 //! What the crate promises to those who use it.
 
 mod catalog;
+mod link;
 mod seal;
+mod secret;
