@@ -27,15 +27,18 @@
 
 mod answer;
 pub mod catalog;
+mod elicitation;
 mod form;
 mod limits;
 pub mod link;
+pub mod lint;
 pub mod seal;
 pub mod secret;
 mod values;
 pub mod wire;
 
 pub use answer::{Answer, Words};
+pub use elicitation::{Asker, Elicitation, ElicitationError, Wanted};
 pub use form::*;
 pub use limits::Limits;
 pub use link::Link;

@@ -34,6 +34,7 @@ pub use repair::{Repair, Repaired};
 pub use schema::Schema;
 
 pub(crate) use problem::At;
+pub(crate) use shape::is_rule;
 
 /// What a server wants a person to fill in. Without fields it is a question to approve or
 /// refuse.
@@ -358,6 +359,13 @@ impl Kind {
             Self::Group(_) => "group",
             Self::Json(_) => "json",
         }
+    }
+}
+
+impl Offers {
+    /// Whether all values are strings, as the protocol wants.
+    pub fn are_texts(&self) -> bool {
+        self.list.iter().all(|offer| offer.value.is_string())
     }
 }
 

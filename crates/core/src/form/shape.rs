@@ -186,7 +186,7 @@ fn is_null_schema(schema: &Value) -> bool {
 }
 
 /// Whether a keyword can refuse a value. The others only say something about it.
-pub(super) fn is_rule(keyword: &str) -> bool {
+pub(crate) fn is_rule(keyword: &str) -> bool {
     matches!(
         keyword,
         "type"

@@ -25,6 +25,7 @@ mod result;
 mod revision;
 mod round;
 mod task;
+mod tell;
 
 pub use capability::{Mode, Modes};
 pub use complete::ElicitationCompleteParams;
@@ -37,3 +38,4 @@ pub use result::{Action, ElicitResult};
 pub use revision::{Era, Revision, UnknownRevision};
 pub use round::{InputRequiredResult, RequestState, Retry};
 pub use task::{CreateTaskResult, TASKS_EXTENSION, Task, TaskState, UpdateTaskParams};
+pub use tell::{Change, Changed, Telling};
