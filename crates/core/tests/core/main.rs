@@ -1,0 +1,3 @@
+//! The tests of `midcall-core` that need more than one of its files.
+
+mod wire;
