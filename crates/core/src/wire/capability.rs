@@ -7,10 +7,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{
-    JsonObject, Revision,
-    members::{object_at, put},
-};
+use super::{JsonObject, Revision, members::object_at};
 
 /// How a question is put to a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,8 +89,8 @@ impl Modes {
         for (name, wanted) in [("form", modes.form), ("url", modes.url)] {
             if !(spelled && wanted) {
                 declared.shift_remove(name);
-            } else if !is_declared(declared.get(name)) {
-                put(declared, name, JsonObject::new());
+            } else {
+                object_at(declared, name);
             }
         }
     }
@@ -232,6 +229,12 @@ mod tests {
                 NONE,
                 V2025_06_18,
                 json!({"elicitation": {}}),
+            ),
+            (
+                json!({"elicitation": {"url": true}}),
+                FORM,
+                V2026_07_28,
+                json!({"elicitation": {"form": {}, "url": {}}}),
             ),
             // ... and details and neighbours stay.
             (

@@ -5,14 +5,16 @@ use serde_json::Value;
 use super::{
     JsonObject, Members, Mode, Modes, Revision, Unreadable, Unsayable,
     fault::excerpt,
-    members::{object, put, put_required, put_rest, put_some, take, take_members, take_text},
+    members::{
+        object, put, put_required, put_rest, put_some, take, take_members, take_meta, take_text,
+    },
     meta,
 };
 
 /// The params of `elicitation/create`, in either mode.
 ///
 /// ```
-/// use midcall_core::wire::{ElicitRequestParams, Revision, Unsayable};
+/// use midcall_core::wire::{ElicitRequestParams, Revision};
 /// # use serde_json::json;
 ///
 /// let params = ElicitRequestParams::read(json!({
@@ -103,7 +105,7 @@ impl ElicitRequestParams {
         Ok(ElicitRequestParams {
             message: take_text(&mut params, "message")?.unwrap_or_default(),
             asked,
-            meta: take_members(&mut params, "_meta")?,
+            meta: take_meta(&mut params),
             task: take(&mut params, "task"),
             ui: take(&mut params, "ui"),
             rest: Members(params),
@@ -208,6 +210,7 @@ mod tests {
         assert_eq!(form(json!({"mode": null})), form(json!({"mode": "form"})));
         assert_eq!(form(json!({"message": null})).message, "");
         assert_eq!(form(json!({"_meta": null})).meta, None);
+        assert_eq!(form(json!({"_meta": "junk"})).meta, None);
     }
 
     #[test]
@@ -304,6 +307,14 @@ mod tests {
                 assert_eq!(written[member], more[member], "{member} in {revision}");
             }
         }
+    }
+
+    #[test]
+    fn debug_shows_the_question_and_no_values_of_meta() {
+        let params = form(json!({"_meta": {"k": "s3cr3t"}, "x": "s3cr3t"}));
+        let printed = format!("{params:?}");
+        assert!(printed.contains("Why?") && printed.contains("\"k\""));
+        assert!(!printed.contains("s3cr3t"), "{printed}");
     }
 
     #[test]

@@ -105,6 +105,12 @@ pub(super) fn millis(value: &Value) -> Option<u64> {
     })
 }
 
+/// Takes `_meta` out. One that is not an object says nothing, and is not worth
+/// losing a question or an answer for.
+pub(super) fn take_meta(from: &mut JsonObject) -> Option<Members> {
+    take_members(from, "_meta").unwrap_or_default()
+}
+
 /// Puts a member in.
 pub(super) fn put(into: &mut JsonObject, member: &str, value: impl Into<Value>) {
     into.insert(member.to_owned(), value.into());

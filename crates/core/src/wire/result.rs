@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     JsonObject, Members, Unreadable,
-    members::{object, put, put_rest, put_some, take, take_members, take_text},
+    members::{object, put, put_rest, put_some, take, take_members, take_meta, take_text},
     meta,
 };
 
@@ -90,7 +90,7 @@ impl ElicitResult {
         Ok(ElicitResult {
             action,
             content,
-            meta: take_members(&mut result, "_meta")?,
+            meta: take_meta(&mut result),
             rest: Members(result),
         })
     }
@@ -174,6 +174,10 @@ mod tests {
                 json!({"action": "cancel", "content": "junk", "x": [1], "_meta": {}}),
                 json!({"action": "cancel", "x": [1], "_meta": {}}),
             ),
+            (
+                json!({"action": "accept", "content": {}, "_meta": "junk"}),
+                json!({"action": "accept", "content": {}}),
+            ),
         ] {
             let result = ElicitResult::read(read.clone()).unwrap();
             assert_eq!(json!(result.write()), written, "{read}");
@@ -230,7 +234,6 @@ mod tests {
             json!({"action": secret}),
             json!({"action": {"a": secret}}),
             json!({"action": "accept", "content": secret}),
-            json!({"action": "accept", "content": {}, "_meta": secret}),
             json!(secret),
         ] {
             let unreadable = ElicitResult::read(json).unwrap_err();

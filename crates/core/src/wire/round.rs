@@ -8,14 +8,14 @@ use serde_json::Value;
 use super::{
     Era, InputRequests, InputResponses, JsonObject, Members, Revision, Unreadable, Unsayable,
     fault::only,
-    members::{object, put, put_rest, put_some, take, take_members, take_text},
+    members::{object, put, put_rest, put_some, take, take_meta, take_text},
     meta,
 };
 
 /// A result that says: answer these first, then call again.
 ///
 /// ```
-/// use midcall_core::wire::{ElicitResult, InputRequiredResult, InputResponses, Retry};
+/// use midcall_core::wire::{InputRequiredResult, Retry};
 /// # use serde_json::json;
 ///
 /// let result = json!({"resultType": "input_required", "requestState": "opaque"});
@@ -76,7 +76,7 @@ impl InputRequiredResult {
                 None => InputRequests::default(),
             },
             request_state,
-            meta: take_members(&mut result, "_meta")?,
+            meta: take_meta(&mut result),
             rest: Members(result),
         })
     }

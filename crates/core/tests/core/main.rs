@@ -4,3 +4,4 @@ mod catalog;
 mod link;
 mod seal;
 mod secret;
+mod wire;
