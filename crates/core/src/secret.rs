@@ -13,6 +13,9 @@
 //!
 //! In: [`asks`]. Elsewhere: the sentences (the message catalog), the mask (surfaces).
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use Secret::*;
 
 /// A kind of secret.
@@ -73,11 +76,11 @@ pub fn asks(
     description: Option<&str>,
     format: Option<&str>,
 ) -> Option<Secret> {
-    let title = title.unwrap_or_default();
-    find(name, Kind::Label)
-        .or_else(|| find(title, Kind::Label))
-        .or_else(|| find(title, Kind::Prose))
-        .or_else(|| find(description.unwrap_or_default(), Kind::Prose))
+    let title = clauses(title.unwrap_or_default());
+    find(&clauses(name), Kind::Label)
+        .or_else(|| find(&title, Kind::Label))
+        .or_else(|| find(&title, Kind::Prose))
+        .or_else(|| find(&clauses(description.unwrap_or_default()), Kind::Prose))
         .or_else(|| (format == Some("password")).then_some(Password))
 }
 
@@ -160,7 +163,7 @@ const OTHER: &[&str] = &[
     "tamanho", "tipo", "titular", "validade",
 ];
 
-/// Anywhere before a phrase, up to a comma: it is spoken of, not asked for.
+/// In the dozen words before a phrase, up to a comma: it is spoken of, not asked for.
 #[rustfmt::skip]
 const DENIED: &[&str] = &[
     "change", "delete", "dont", "forgot", "forgotten", "hint", "instead", "lost", "never", "not", "recover", "remember",
@@ -195,15 +198,15 @@ enum Kind {
     Prose,
 }
 
-fn find(text: &str, kind: Kind) -> Option<Secret> {
-    let clauses = clauses(text);
+fn find(clauses: &[Vec<String>], kind: Kind) -> Option<Secret> {
+    let places: Vec<_> = clauses
+        .iter()
+        .flat_map(|words| (0..words.len()).map(|start| words.split_at(start)))
+        .filter(|(_, words)| OPENING.contains(words[0].as_str()))
+        .collect();
     let fits = |phrase: &str, alone: bool| {
-        clauses.iter().any(|words| {
-            (0..words.len()).any(|start| {
-                let length = phrase.split(' ').count();
-                words[start..].iter().take(length).eq(phrase.split(' '))
-                    && is_asked(&words[..start], words.get(start + length), kind, alone)
-            })
+        places.iter().any(|(before, words)| {
+            after(words, phrase).is_some_and(|rest| is_asked(before, rest.first(), kind, alone))
         })
     };
     let row = TABLE.iter().find(|(_, phrases, words)| {
@@ -213,11 +216,30 @@ fn find(text: &str, kind: Kind) -> Option<Secret> {
     row.map(|(secret, ..)| *secret)
 }
 
+/// First words of all phrases. Most texts hold none of them and never meet the table.
+static OPENING: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let phrases = TABLE
+        .iter()
+        .flat_map(|(_, phrases, words)| phrases.iter().chain(*words));
+    phrases
+        .filter_map(|phrase| phrase.split(' ').next())
+        .collect()
+});
+
+/// What follows a phrase, if the words begin with it.
+fn after<'a>(words: &'a [String], phrase: &str) -> Option<&'a [String]> {
+    phrase.split(' ').try_fold(words, |words, part| {
+        let (word, rest) = words.split_first()?;
+        (word == part).then_some(rest)
+    })
+}
+
 /// Whether the words around a phrase let it mean a secret that this field is for. `alone`
 /// says that the phrase needs no help.
 fn is_asked(before: &[String], next: Option<&String>, kind: Kind, alone: bool) -> bool {
     let has = |list: &[&str], word: &String| list.contains(&word.as_str());
-    let near = before.rsplit(|word| word == ",").next().unwrap_or_default();
+    let dozen = &before[before.len().saturating_sub(12)..];
+    let near = dozen.rsplit(|word| word == ",").next().unwrap_or_default();
     if near.iter().any(|word| has(DENIED, word))
         || near.last().is_some_and(|word| has(OTHER, word))
         || next.is_some_and(|word| has(ABOUT, word))
