@@ -91,44 +91,38 @@ impl Problem {
     }
 }
 
-macro_rules! key {
-    ($name:literal) => {
-        concat!("mcp.elicitation.problem.", $name)
-    };
-}
-
 impl Fault {
     /// The catalog key that says it: `mcp.elicitation.problem.<name>`.
     pub fn key(&self) -> &'static str {
         match self {
-            Self::Required => key!("required"),
-            Self::NotText => key!("not_text"),
-            Self::NotNumber => key!("not_number"),
-            Self::NotInteger => key!("not_integer"),
-            Self::NotBoolean => key!("not_boolean"),
-            Self::NotList => key!("not_list"),
-            Self::NotGroup => key!("not_group"),
-            Self::TooShort(_) => key!("too_short"),
-            Self::TooLong(_) => key!("too_long"),
-            Self::Pattern => key!("pattern"),
-            Self::Email => key!("email"),
-            Self::Uri => key!("uri"),
-            Self::Date => key!("date"),
-            Self::DateTime => key!("date_time"),
-            Self::Format(_) => key!("format"),
-            Self::TooSmall(_) => key!("too_small"),
-            Self::TooLarge(_) => key!("too_large"),
-            Self::NotAbove(_) => key!("not_above"),
-            Self::NotBelow(_) => key!("not_below"),
-            Self::NotMultiple(_) => key!("not_multiple"),
-            Self::TooLargeToKeep => key!("too_large_to_keep"),
-            Self::NotAnOption => key!("not_an_option"),
-            Self::TooFew(_) => key!("too_few"),
-            Self::TooMany(_) => key!("too_many"),
-            Self::Duplicate => key!("duplicate"),
-            Self::UnknownField => key!("unknown_field"),
-            Self::NotJson => key!("not_json"),
-            Self::JsonUnfit => key!("json_unfit"),
+            Self::Required => "mcp.elicitation.problem.required",
+            Self::NotText => "mcp.elicitation.problem.not_text",
+            Self::NotNumber => "mcp.elicitation.problem.not_number",
+            Self::NotInteger => "mcp.elicitation.problem.not_integer",
+            Self::NotBoolean => "mcp.elicitation.problem.not_boolean",
+            Self::NotList => "mcp.elicitation.problem.not_list",
+            Self::NotGroup => "mcp.elicitation.problem.not_group",
+            Self::TooShort(_) => "mcp.elicitation.problem.too_short",
+            Self::TooLong(_) => "mcp.elicitation.problem.too_long",
+            Self::Pattern => "mcp.elicitation.problem.pattern",
+            Self::Email => "mcp.elicitation.problem.email",
+            Self::Uri => "mcp.elicitation.problem.uri",
+            Self::Date => "mcp.elicitation.problem.date",
+            Self::DateTime => "mcp.elicitation.problem.date_time",
+            Self::Format(_) => "mcp.elicitation.problem.format",
+            Self::TooSmall(_) => "mcp.elicitation.problem.too_small",
+            Self::TooLarge(_) => "mcp.elicitation.problem.too_large",
+            Self::NotAbove(_) => "mcp.elicitation.problem.not_above",
+            Self::NotBelow(_) => "mcp.elicitation.problem.not_below",
+            Self::NotMultiple(_) => "mcp.elicitation.problem.not_multiple",
+            Self::TooLargeToKeep => "mcp.elicitation.problem.too_large_to_keep",
+            Self::NotAnOption => "mcp.elicitation.problem.not_an_option",
+            Self::TooFew(_) => "mcp.elicitation.problem.too_few",
+            Self::TooMany(_) => "mcp.elicitation.problem.too_many",
+            Self::Duplicate => "mcp.elicitation.problem.duplicate",
+            Self::UnknownField => "mcp.elicitation.problem.unknown_field",
+            Self::NotJson => "mcp.elicitation.problem.not_json",
+            Self::JsonUnfit => "mcp.elicitation.problem.json_unfit",
         }
     }
 

@@ -196,7 +196,11 @@ impl Reader<'_> {
         let description = text(&mut schema, "description", &at)?;
         let suggested = schema.shift_remove("default");
         let kind = self.kind(shape, &mut schema, &at, depth)?;
-        let beyond = self.beyond(&schema);
+        let beyond = match kind {
+            // A group keeps its own, beside its fields.
+            Kind::Group(_) => None,
+            _ => self.beyond(&schema),
+        };
         Ok(Field {
             title,
             description,
@@ -254,6 +258,7 @@ impl Reader<'_> {
                 })
             }
             Shape::Group if depth < self.limits.nesting => {
+                schema.shift_remove("type");
                 Kind::Group(self.fields(schema, at, depth + 1)?)
             }
             Shape::Group | Shape::Json => {

@@ -4,4 +4,5 @@ mod catalog;
 mod link;
 mod seal;
 mod secret;
+mod tell;
 mod wire;
