@@ -42,8 +42,14 @@ pub enum Level {
 /// More fields than people like to fill in at once.
 const MANY: usize = 10;
 
-/// What there is to know about a form for clients of these revisions, in the order of the form.
-pub fn findings(form: &Form, revisions: &[Revision], locale: Locale) -> Vec<Finding> {
+/// What there is to know about a form, and the message it comes with, for clients of these
+/// revisions: first what is about the whole, then in the order of the form.
+pub fn findings(
+    form: &Form,
+    message: Option<&str>,
+    revisions: &[Revision],
+    locale: Locale,
+) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut add = |path: &str, level, key, params: &[(&str, Param<'_>)]| {
         found.push(Finding {
@@ -83,11 +89,8 @@ pub fn findings(form: &Form, revisions: &[Revision], locale: Locale) -> Vec<Find
             &params,
         );
     }
-    if [&form.title, &form.description]
-        .into_iter()
-        .flatten()
-        .any(|text| has_url(text))
-    {
+    let words = [message, form.title.as_deref(), form.description.as_deref()];
+    if words.into_iter().flatten().any(has_url) {
         add("", Level::Warning, "mcp.elicitation.lint.url", &[]);
     }
     for repair in &form.repairs {

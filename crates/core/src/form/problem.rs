@@ -142,8 +142,7 @@ impl Fault {
         })
     }
 
-    /// What a person is told, which is also what they can be told beforehand: every text says
-    /// what to enter, not what went wrong.
+    /// What a person is told.
     pub fn say(&self, locale: Locale) -> String {
         locale.say(self.key(), self.param().as_slice())
     }

@@ -4,7 +4,8 @@ use super::{Count, Fault, Field, Format, Kind, Range, Text};
 
 impl Field {
     /// The faults a value can have here beyond its kind, in the order they are checked. Their
-    /// texts are written so that they serve as hints.
+    /// texts are written so that they serve as hints. A pattern is not among them: it is no
+    /// help to anyone who could not write it.
     pub fn rules(&self) -> Vec<Fault> {
         match &self.kind {
             Kind::Text(text) => text.rules(),
@@ -34,7 +35,6 @@ impl Text {
             self.min_length.filter(|min| *min > 0).map(Fault::TooShort),
             self.max_length.map(Fault::TooLong),
             format,
-            self.pattern.as_ref().map(|_| Fault::Pattern),
         ]
         .into_iter()
         .flatten()

@@ -56,15 +56,15 @@ pub fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
         bail!("revision {old} has no elicitation: 2025-06-18 was the first");
     }
     let (name, text) = read(&cmd.file)?;
-    let schema = schema(&text).with_context(|| name.clone())?;
+    let (message, schema) = question(&text).with_context(|| name.clone())?;
     let form = Form::from_value(schema, &Limits::default()).with_context(|| name)?;
-    let found = findings(&form, &revisions, locale);
+    let found = findings(&form, message.as_deref(), &revisions, locale);
     let out = if cmd.json {
         let mut text = serde_json::to_string_pretty(&json::report(&form, &found))?;
         text.push('\n');
         text
     } else {
-        draw::form(&form, locale) + &draw::findings(&found, locale)
+        draw::form(&form, message.as_deref(), locale) + &draw::findings(&found, locale)
     };
     print(&out)?;
     Ok(exit(&found))
@@ -96,8 +96,9 @@ fn read(file: &str) -> anyhow::Result<(String, String)> {
     Ok((name, text))
 }
 
-/// The schema in a text: by itself, in the params of a question, or in the whole request.
-fn schema(text: &str) -> anyhow::Result<Value> {
+/// The message, if there is one, and the schema in a text: by itself, in the params of a
+/// question, or in the whole request.
+fn question(text: &str) -> anyhow::Result<(Option<String>, Value)> {
     let json: Value = serde_json::from_str(text).context("not JSON")?;
     if !json.is_object() {
         bail!(
@@ -112,7 +113,11 @@ fn schema(text: &str) -> anyhow::Result<Value> {
     if params.get("mode").and_then(Value::as_str) == Some("url") {
         bail!("this question is in URL mode: it has a link and no form");
     }
-    Ok(params.get("requestedSchema").cloned().unwrap_or(params))
+    let Some(schema) = params.get("requestedSchema") else {
+        return Ok((None, params));
+    };
+    let message = params.get("message").and_then(Value::as_str);
+    Ok((message.map(str::to_owned), schema.clone()))
 }
 
 fn kind(json: &Value) -> &'static str {

@@ -2,23 +2,21 @@
 
 use midcall_core::catalog::Locale;
 use midcall_core::lint::{Finding, Level};
-use midcall_core::{Field, Fields, Form, Format, Kind, Offers};
+use midcall_core::{Field, Fields, Form, Format, Kind, Offers, Tags};
 use serde_json::Value;
 
 /// How wide lines get.
 const WIDTH: usize = 88;
 
 /// Draws the form.
-pub fn form(form: &Form, locale: Locale) -> String {
+pub fn form(form: &Form, message: Option<&str>, locale: Locale) -> String {
     let mut page = Page {
         text: String::new(),
         locale,
     };
-    if let Some(title) = &form.title {
-        page.paragraph(0, title);
-    }
-    if let Some(description) = &form.description {
-        page.paragraph(0, description);
+    let words = [message, form.title.as_deref(), form.description.as_deref()];
+    for text in words.into_iter().flatten() {
+        page.paragraph(0, text);
     }
     if !page.text.is_empty() {
         page.text.push('\n');
@@ -108,11 +106,14 @@ impl Page {
         if let Some(description) = &field.description {
             self.paragraph(indent, description);
         }
-        let rules: Vec<String> = field
-            .rules()
-            .iter()
-            .map(|rule| rule.say(self.locale))
-            .collect();
+        let rules = field.rules();
+        let mut rules: Vec<String> = rules.iter().map(|rule| rule.say(self.locale)).collect();
+        if let Kind::Text(text) | Kind::Tags(Tags { text, .. }) = &field.kind
+            && let Some(pattern) = &text.pattern
+        {
+            let params = [("pattern", pattern.source().into())];
+            rules.push(self.locale.say("mcp.elicitation.tell.pattern", &params));
+        }
         if !rules.is_empty() {
             self.paragraph(indent, &rules.join(". "));
         }

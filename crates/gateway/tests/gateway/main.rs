@@ -1,0 +1,4 @@
+//! Stories on the real binary, and what holds for the workspace as a whole.
+
+mod catalog;
+mod lint;
