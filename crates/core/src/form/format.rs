@@ -85,6 +85,7 @@ impl Format {
         static DATE_TIME: LazyLock<Option<Validator>> = LazyLock::new(|| validator("date-time"));
 
         let (validator, fault) = match self {
+            Self::Email if text.as_str().is_some_and(is_plain_email) => return None,
             Self::Email => (&*EMAIL, Fault::Email),
             Self::Uri => (&*URI, Fault::Uri),
             Self::Date => (&*DATE, Fault::Date),
@@ -99,6 +100,26 @@ impl Format {
         let admitted = validator.as_ref().is_none_or(|known| known.is_valid(text));
         (!admitted).then_some(fault)
     }
+}
+
+/// Whether a text is an address like almost all of them, which needs no full parser: letters,
+/// digits and single dots or dashes. What is not plain may still be an address.
+fn is_plain_email(text: &str) -> bool {
+    fn is_plain(part: &str, longest: usize) -> bool {
+        let mut previous = b'.';
+        for byte in part.bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {}
+                b'.' | b'-' if previous.is_ascii_alphanumeric() => {}
+                _ => return false,
+            }
+            previous = byte;
+        }
+        previous.is_ascii_alphanumeric() && part.len() <= longest
+    }
+    // A label of a host name has 63 bytes at most, so a host of no more needs no counting.
+    text.split_once('@')
+        .is_some_and(|(local, host)| is_plain(local, 64) && is_plain(host, 63))
 }
 
 fn validator(format: &str) -> Option<Validator> {
@@ -117,5 +138,32 @@ impl fmt::Debug for OtherFormat {
 impl PartialEq for OtherFormat {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_address_is_an_address() {
+        let crate_says = validator("email").unwrap();
+        for text in [
+            "ana@example.com",
+            "a@b",
+            "A.b-c.1@x-1.example.co",
+            "1@1",
+            &format!("{}@{}", "a".repeat(64), "b".repeat(63)),
+        ] {
+            assert!(
+                is_plain_email(text) && crate_says.is_valid(&json!(text)),
+                "{text}"
+            );
+        }
+        for text in [
+            "", "@", "a@", "@b", "a..b@c", "a-@b", ".a@b", "a@b.", "a@-b", "a@b@c", "é@b",
+        ] {
+            assert!(!is_plain_email(text), "{text}");
+        }
     }
 }
