@@ -8,15 +8,17 @@ mod plain;
 
 use std::str;
 
+use midcall_core::link::Verdict;
 use midcall_core::wire::{
     ElicitRequestParams, ElicitResult, ElicitationCompleteParams, InputRequiredResult, JsonObject,
     Revision, UrlElicitationRequired,
 };
-use midcall_core::{Form, Limits, Link, Values, Verdict};
+use midcall_core::{Fault, Form, Limits, Link, Values};
 use serde_json::Value;
 
 /// The first line is a schema, the rest is content. Where JSON Schema and a form mean the
-/// same, the `jsonschema` crate and the form agree about the content.
+/// same, the `jsonschema` crate and the form agree about the content; but for whole numbers
+/// that would be rounded on the way, which a form refuses on purpose.
 pub fn form(data: &[u8]) {
     let Some((schema, content)) = two_texts(data) else {
         return;
@@ -28,7 +30,10 @@ pub fn form(data: &[u8]) {
     };
 
     let problems = form.problems(&values);
-    if let Some(oracle) = plain::oracle(schema) {
+    let rounds = problems
+        .iter()
+        .any(|problem| problem.fault == Fault::TooLargeToKeep);
+    if let Some(oracle) = plain::oracle(schema).filter(|_| !rounds) {
         let content: Value = serde_json::from_str(content).expect("Values::read took it");
         assert_eq!(
             problems.is_empty(),

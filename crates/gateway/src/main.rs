@@ -1,1 +1,18 @@
-fn main() {}
+//! `midcall`: makes a server's question reach a person, and the answer reach the tool.
+
+mod cli;
+mod cmd;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let result = match cli::Cli::parse().command {
+        cli::Command::Lint(lint) => cmd::lint::run(lint),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("midcall: {error:#}");
+        ExitCode::from(2)
+    })
+}

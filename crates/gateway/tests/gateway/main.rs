@@ -1,3 +1,5 @@
-//! The gateway from outside, and the shape of the workspace it sits on top of.
+//! Stories on the real binary, and what holds for the workspace as a whole.
 
 mod arrows;
+mod catalog;
+mod lint;

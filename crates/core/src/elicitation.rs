@@ -1,0 +1,212 @@
+//! One question: what is wanted, in which words, and by whom.
+
+use serde_json::Map;
+
+use crate::answer::Answer;
+use crate::form::{Form, FormError};
+use crate::limits::Limits;
+use crate::link::Link;
+use crate::values::{Checked, Unfit, Values};
+use crate::wire::{Action, Asked, ElicitRequestParams, ElicitResult};
+
+/// What a server wants to know.
+///
+/// ```
+/// use midcall_core::wire::{ElicitRequestParams, ElicitResult};
+/// use midcall_core::{Answer, Asker, Elicitation, Limits};
+/// # use serde_json::json;
+///
+/// let params = ElicitRequestParams::read(json!({
+///     "message": "Delete 3 files?",
+///     "requestedSchema": {"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]},
+/// }))?;
+/// let question = Elicitation::read(params, Asker::named("files"), &Limits::default())?;
+///
+/// let yes = ElicitResult::read(json!({"action": "accept", "content": {"sure": true}}))?;
+/// assert!(matches!(question.answer(yes), Ok(Answer::Accepted(_))));
+///
+/// let unclear = ElicitResult::read(json!({"action": "accept", "content": {"sure": "yes"}}))?;
+/// assert!(question.answer(unclear).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Elicitation {
+    /// What the server says to the person.
+    pub message: String,
+    /// What is to be done.
+    pub wanted: Wanted,
+    /// Who asks.
+    pub asker: Asker,
+    /// How long the server wants the question to wait, in milliseconds.
+    pub timeout_ms: Option<u64>,
+}
+
+/// What a person is asked to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wanted {
+    /// Fill in a form.
+    Form(Box<Form>),
+    /// Open a link.
+    Link(Link),
+}
+
+/// Who asks. People always see it: an answer goes to somebody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asker {
+    /// The server's name, as it introduced itself.
+    pub server: String,
+    /// The server's version, if it has one.
+    pub version: Option<String>,
+    /// The tool in whose call the question came up, if that is known.
+    pub tool: Option<String>,
+    /// The host the server is reached at, if it is not a process on this machine.
+    pub host: Option<String>,
+}
+
+/// Why a question cannot be put to a person.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ElicitationError {
+    /// The schema is not a form.
+    #[error("the requested schema cannot be asked: {0}")]
+    Form(#[from] FormError),
+    /// More bytes than [`Limits::message_bytes`].
+    #[error("the message is {bytes} bytes long; at most {limit} are shown")]
+    MessageTooLong {
+        /// How long it was.
+        bytes: usize,
+        /// How long it may be.
+        limit: usize,
+    },
+}
+
+impl Elicitation {
+    /// Reads a question from the params a server sent.
+    pub fn read(
+        params: ElicitRequestParams,
+        asker: Asker,
+        limits: &Limits,
+    ) -> Result<Self, ElicitationError> {
+        if params.message.len() > limits.message_bytes {
+            return Err(ElicitationError::MessageTooLong {
+                bytes: params.message.len(),
+                limit: limits.message_bytes,
+            });
+        }
+        let timeout_ms = params.timeout_ms();
+        let wanted = match params.asked {
+            Asked::Form { requested_schema } => {
+                Wanted::Form(Box::new(Form::from_value(requested_schema, limits)?))
+            }
+            Asked::Url { url, .. } => Wanted::Link(Link::read(&url, asker.host.as_deref())),
+        };
+        Ok(Self {
+            message: params.message,
+            wanted,
+            asker,
+            timeout_ms,
+        })
+    }
+
+    /// What a client's result says. Content that does not fit is not an answer.
+    pub fn answer(&self, result: ElicitResult) -> Result<Answer, Unfit> {
+        Ok(match (result.action(), &self.wanted) {
+            (Action::Accept, Wanted::Form(form)) => {
+                let content = result.into_content().unwrap_or_default();
+                Answer::Accepted(form.check(Values::from(content))?)
+            }
+            // Opening a link is consent and has no content, whatever a client puts there.
+            (Action::Accept, Wanted::Link(_)) => Answer::Accepted(Checked(Values(Map::new()))),
+            (Action::Decline, _) => Answer::Declined { reason: None },
+            (Action::Cancel, _) => Answer::Cancelled,
+        })
+    }
+
+    /// How an answer is said to the server.
+    pub fn result(&self, answer: Answer) -> ElicitResult {
+        match (answer, &self.wanted) {
+            (Answer::Accepted(content), Wanted::Form(_)) => {
+                ElicitResult::accept(Some(content.into_values().into_object()))
+            }
+            (Answer::Accepted(_), Wanted::Link(_)) => ElicitResult::accept(None),
+            (Answer::Declined { .. }, _) => ElicitResult::decline(),
+            (Answer::Cancelled, _) => ElicitResult::cancel(),
+        }
+    }
+}
+
+impl Asker {
+    /// A server of which no more is known than its name.
+    pub fn named(server: impl Into<String>) -> Self {
+        Self {
+            server: server.into(),
+            version: None,
+            tool: None,
+            host: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn question(params: Value) -> Elicitation {
+        let params = ElicitRequestParams::read(params).unwrap();
+        Elicitation::read(params, Asker::named("files"), &Limits::default()).unwrap()
+    }
+
+    #[test]
+    fn an_answer_goes_to_the_wire_as_it_came() {
+        let form = question(json!({"message": "Name?", "requestedSchema":
+            {"type": "object", "properties": {"name": {"type": "string"}}}}));
+        let approve = question(json!({"message": "Go?", "requestedSchema": {"type": "object"}}));
+        let link =
+            question(json!({"message": "Sign in", "mode": "url", "url": "https://a.example/"}));
+        for (question, result, expected) in [
+            (
+                &form,
+                json!({"action": "accept", "content": {"name": "Ana"}}),
+                None,
+            ),
+            (&form, json!({"action": "decline"}), None),
+            (&form, json!({"action": "cancel"}), None),
+            (
+                &approve,
+                json!({"action": "accept"}),
+                Some(json!({"action": "accept", "content": {}})),
+            ),
+            (
+                &link,
+                json!({"action": "accept", "content": {"x": 1}}),
+                Some(json!({"action": "accept"})),
+            ),
+        ] {
+            let answer = question.answer(ElicitResult::read(result.clone()).unwrap());
+            let told = question.result(answer.unwrap()).write();
+            assert_eq!(Value::Object(told), expected.unwrap_or(result));
+        }
+    }
+
+    #[test]
+    fn a_question_that_cannot_be_put_says_why() {
+        let limits = Limits {
+            message_bytes: 4,
+            ..Limits::default()
+        };
+        for (params, expected) in [
+            (
+                json!({"message": "Hello", "requestedSchema": {"type": "object"}}),
+                "the message is 5 bytes long; at most 4 are shown",
+            ),
+            (
+                json!({"message": "", "requestedSchema": {"type": "array"}}),
+                "the requested schema cannot be asked: at `/type`: a form's own type must be \"object\"",
+            ),
+        ] {
+            let params = ElicitRequestParams::read(params).unwrap();
+            let error = Elicitation::read(params, Asker::named("x"), &limits).unwrap_err();
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+}

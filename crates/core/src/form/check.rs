@@ -1,0 +1,306 @@
+//! Whether values fit their form.
+//!
+//! Content usually comes in the order of the form, so each name is first compared with the
+//! field that is due. Nothing is allocated unless something is wrong.
+
+use std::cmp::Ordering;
+
+use serde_json::{Map, Number, Value};
+
+use super::number::{is_integer, is_rounded, order, whole};
+use super::*;
+use crate::values::{Checked, Unfit, Values};
+
+impl Form {
+    /// Holds values against the form. This is the only way to a [`Checked`].
+    pub fn check(&self, values: Values) -> Result<Checked, Unfit> {
+        let problems = self.problems(&values);
+        if problems.is_empty() {
+            Ok(Checked(values))
+        } else {
+            Err(Unfit { problems })
+        }
+    }
+
+    /// What is wrong with the values, in the order of the form; nothing if they fit.
+    pub fn problems(&self, values: &Values) -> Vec<Problem> {
+        let mut found = Found::default();
+        self.fields.look(&values.0, &At::Root, &mut found);
+        found.problems
+    }
+}
+
+/// More problems than a person would read. A hostile list of a million wrong entries ends here.
+const ENOUGH: usize = 100;
+
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    problems: Vec<Problem>,
+}
+
+impl Found {
+    fn enough(&self) -> bool {
+        self.problems.len() >= ENOUGH
+    }
+
+    fn add(&mut self, at: &At<'_>, fault: Fault) {
+        self.problems.push(Problem::new(at.pointer(), fault));
+    }
+}
+
+impl Fields {
+    fn look(&self, values: &Map<String, Value>, at: &At<'_>, found: &mut Found) {
+        let before = found.problems.len();
+        let mut due = 0;
+        let mut met = 0;
+        let mut disorder = false;
+        for (name, value) in values {
+            if found.enough() {
+                return;
+            }
+            let here = At::Name(at, name);
+            let place = match self.list.get(due) {
+                Some(field) if field.name == *name => Some(due),
+                _ => self.place(name),
+            };
+            let Some(place) = place else {
+                self.look_extra(value, &here, found);
+                continue;
+            };
+            disorder |= place < due;
+            due = place + 1;
+            let field = &self.list[place];
+            met += usize::from(field.required);
+            field.look(value, &here, found);
+        }
+        if met < self.required {
+            disorder = true;
+            for field in self.list.iter().filter(|field| field.required) {
+                if !values.contains_key(&field.name) {
+                    found.add(&At::Name(at, &field.name), Fault::Required);
+                }
+            }
+        }
+        if disorder && found.problems.len() > before + 1 {
+            self.sort(&mut found.problems[before..], at);
+        }
+        if let Some(beyond) = &self.beyond
+            && !beyond.admits(&Value::Object(values.clone()))
+        {
+            found.add(at, Fault::JsonUnfit);
+        }
+    }
+
+    fn look_extra(&self, value: &Value, at: &At<'_>, found: &mut Found) {
+        match &self.extra {
+            Extra::Allowed => {}
+            Extra::Refused => found.add(at, Fault::UnknownField),
+            Extra::Fitting(schema) if schema.admits(value) => {}
+            Extra::Fitting(_) => found.add(at, Fault::JsonUnfit),
+        }
+    }
+
+    /// People mend a form from top to bottom, in whatever order the content came.
+    fn sort(&self, problems: &mut [Problem], at: &At<'_>) {
+        let prefix = at.pointer().len() + 1;
+        problems.sort_by_cached_key(|problem| {
+            let name = problem.path[prefix..].split('/').next().unwrap_or_default();
+            let name = name.replace("~1", "/").replace("~0", "~");
+            self.place(&name).unwrap_or(usize::MAX)
+        });
+    }
+}
+
+impl Field {
+    /// Whether a value is one this field takes.
+    pub(crate) fn takes(&self, value: &Value) -> bool {
+        let mut found = Found::default();
+        self.look(value, &At::Root, &mut found);
+        found.problems.is_empty()
+    }
+
+    fn look(&self, value: &Value, at: &At<'_>, found: &mut Found) {
+        if self.nullable && value.is_null() {
+            return;
+        }
+        match (&self.kind, value) {
+            (Kind::Text(text), Value::String(typed)) => text.look(typed, value, at, found),
+            (Kind::Text(_), _) => found.add(at, Fault::NotText),
+            (Kind::Number(range), Value::Number(number)) => range.look(number, value, at, found),
+            (Kind::Number(_), _) => found.add(at, Fault::NotNumber),
+            (Kind::Integer(range), Value::Number(number)) if is_integer(number) => {
+                if is_rounded(number) {
+                    found.add(at, Fault::TooLargeToKeep);
+                } else {
+                    range.look(number, value, at, found);
+                }
+            }
+            (Kind::Integer(_), _) => found.add(at, Fault::NotInteger),
+            (Kind::Switch, Value::Bool(_)) => {}
+            (Kind::Switch, _) => found.add(at, Fault::NotBoolean),
+            (Kind::Choice(offers), value) => look_offered(offers, value, at, found),
+            (Kind::Choices(choices), Value::Array(chosen)) => {
+                for (index, value) in chosen.iter().enumerate() {
+                    if found.enough() {
+                        return;
+                    }
+                    look_offered(&choices.offers, value, &At::Index(at, index), found);
+                }
+                choices.count.look(chosen, at, found);
+            }
+            (Kind::Tags(tags), Value::Array(typed)) => {
+                for (index, value) in typed.iter().enumerate() {
+                    if found.enough() {
+                        return;
+                    }
+                    let at = At::Index(at, index);
+                    match value {
+                        Value::String(tag) => tags.text.look(tag, value, &at, found),
+                        _ => found.add(&at, Fault::NotText),
+                    }
+                }
+                tags.count.look(typed, at, found);
+            }
+            (Kind::Choices(_) | Kind::Tags(_), _) => found.add(at, Fault::NotList),
+            (Kind::Group(fields), Value::Object(values)) => fields.look(values, at, found),
+            (Kind::Group(_), _) => found.add(at, Fault::NotGroup),
+            (Kind::Json(schema), value) => {
+                if !schema.admits(value) {
+                    found.add(at, Fault::JsonUnfit);
+                }
+            }
+        }
+        if let Some(beyond) = &self.beyond
+            && !beyond.admits(value)
+        {
+            found.add(at, Fault::JsonUnfit);
+        }
+    }
+}
+
+impl Text {
+    fn look(&self, typed: &str, value: &Value, at: &At<'_>, found: &mut Found) {
+        // A character takes one to four bytes, so most lengths need no counting.
+        let bytes = typed.len() as u64;
+        let characters = || typed.chars().count() as u64;
+        if let Some(min) = self.min_length
+            && bytes < min.saturating_mul(4)
+            && characters() < min
+        {
+            found.add(at, Fault::TooShort(min));
+        }
+        if let Some(max) = self.max_length
+            && bytes > max
+            && characters() > max
+        {
+            found.add(at, Fault::TooLong(max));
+        }
+        if let Some(fault) = self.format.as_ref().and_then(|format| format.fault(value)) {
+            found.add(at, fault);
+        }
+        if let Some(pattern) = &self.pattern
+            && !pattern.admits(typed)
+        {
+            found.add(at, Fault::Pattern);
+        }
+    }
+}
+
+impl Range {
+    fn look(&self, number: &Number, value: &Value, at: &At<'_>, found: &mut Found) {
+        if let Some(min) = &self.minimum
+            && order(number, min) == Ordering::Less
+        {
+            found.add(at, Fault::TooSmall(min.clone()));
+        }
+        if let Some(max) = &self.maximum
+            && order(number, max) == Ordering::Greater
+        {
+            found.add(at, Fault::TooLarge(max.clone()));
+        }
+        if let Some(min) = &self.above
+            && order(number, min) != Ordering::Greater
+        {
+            found.add(at, Fault::NotAbove(min.clone()));
+        }
+        if let Some(max) = &self.below
+            && order(number, max) != Ordering::Less
+        {
+            found.add(at, Fault::NotBelow(max.clone()));
+        }
+        if let Some(step) = &self.step
+            && !step.divides(number, value)
+        {
+            found.add(at, Fault::NotMultiple(step.of.clone()));
+        }
+    }
+}
+
+impl Step {
+    fn divides(&self, number: &Number, value: &Value) -> bool {
+        match (whole(number), whole(&self.of)) {
+            (Some(number), Some(of)) => number % of == 0,
+            _ => self.exact.admits(value),
+        }
+    }
+}
+
+impl Count {
+    fn look(&self, entries: &[Value], at: &At<'_>, found: &mut Found) {
+        let count = entries.len() as u64;
+        if let Some(min) = self.min
+            && count < min
+        {
+            found.add(at, Fault::TooFew(min));
+        }
+        if let Some(max) = self.max
+            && count > max
+        {
+            found.add(at, Fault::TooMany(max));
+        }
+        if self.unique && has_duplicate(entries) {
+            found.add(at, Fault::Duplicate);
+        }
+    }
+}
+
+fn look_offered(offers: &Offers, value: &Value, at: &At<'_>, found: &mut Found) {
+    if !offers.list.iter().any(|offer| equal(&offer.value, value)) {
+        found.add(at, Fault::NotAnOption);
+    }
+}
+
+/// Equality as JSON Schema has it: `1` and `1.0` are the same number.
+pub(super) fn equal(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::String(a), Value::String(b)) => a == b,
+        (Value::Number(a), Value::Number(b)) => order(a, b) == Ordering::Equal,
+        (a, b) => a == b,
+    }
+}
+
+fn has_duplicate(entries: &[Value]) -> bool {
+    fn compare(a: &&Value, b: &&Value) -> Ordering {
+        match (a, b) {
+            (Value::String(a), Value::String(b)) => a.cmp(b),
+            (Value::Number(a), Value::Number(b)) => order(a, b),
+            (a, b) => rank(a).cmp(&rank(b)),
+        }
+    }
+    /// Only scalars are options, so the other kinds need no order among themselves.
+    fn rank(value: &Value) -> u8 {
+        match value {
+            Value::String(_) => 0,
+            Value::Number(_) => 1,
+            Value::Bool(false) => 2,
+            Value::Bool(true) => 3,
+            _ => 4,
+        }
+    }
+    let mut sorted: Vec<&Value> = entries.iter().filter(|value| rank(value) < 4).collect();
+    sorted.sort_unstable_by(compare);
+    sorted
+        .windows(2)
+        .any(|pair| compare(&pair[0], &pair[1]) == Ordering::Equal)
+}

@@ -1,0 +1,123 @@
+//! What a person typed, before and after it was checked.
+//!
+//! Neither type shows a value in `Debug`: what people type stays out of logs.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use crate::form::Problem;
+use crate::limits::Limits;
+
+/// Values by field name, not yet checked.
+#[derive(Clone, Default, PartialEq)]
+pub struct Values(pub(crate) Map<String, Value>);
+
+/// Values that fit their form. Only [`Form::check`](crate::Form::check) makes one, and an
+/// accepted answer holds nothing else: unchecked input has no road to the wire.
+///
+/// ```compile_fail
+/// let forged = midcall_core::Checked(midcall_core::Values::default());
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct Checked(pub(crate) Values);
+
+/// Values that do not fit their form, told field by field.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{} value(s) do not fit the form: {}", .problems.len(), paths(.problems))]
+pub struct Unfit {
+    /// What is wrong, in the order of the form.
+    pub problems: Vec<Problem>,
+}
+
+/// Why a text could not be read as values.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ValuesError {
+    /// More bytes than [`Limits::content_bytes`].
+    #[error("the content is {bytes} bytes long; at most {limit} are taken")]
+    TooLong {
+        /// How long it was.
+        bytes: usize,
+        /// How long it may be.
+        limit: usize,
+    },
+    /// Not JSON, or not an object. The position is told, the text is not.
+    #[error("the content is not a JSON object (line {line}, column {column})")]
+    NotAnObject {
+        /// Where reading stopped.
+        line: usize,
+        /// Where reading stopped.
+        column: usize,
+    },
+}
+
+impl Values {
+    /// Reads a JSON object.
+    pub fn read(text: &str, limits: &Limits) -> Result<Self, ValuesError> {
+        if text.len() > limits.content_bytes {
+            return Err(ValuesError::TooLong {
+                bytes: text.len(),
+                limit: limits.content_bytes,
+            });
+        }
+        serde_json::from_str(text)
+            .map(Self)
+            .map_err(|error| ValuesError::NotAnObject {
+                line: error.line(),
+                column: error.column(),
+            })
+    }
+
+    /// The value of a field, if there is one.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
+    /// The names that have a value.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// The JSON object itself.
+    pub fn into_object(self) -> Map<String, Value> {
+        self.0
+    }
+}
+
+impl From<Map<String, Value>> for Values {
+    fn from(object: Map<String, Value>) -> Self {
+        Self(object)
+    }
+}
+
+impl Checked {
+    /// The values, to be read.
+    pub fn values(&self) -> &Values {
+        &self.0
+    }
+
+    /// The values, to be sent.
+    pub fn into_values(self) -> Values {
+        self.0
+    }
+}
+
+impl fmt::Debug for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Values")?;
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+impl fmt::Debug for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Checked")?;
+        f.debug_set().entries(self.0.0.keys()).finish()
+    }
+}
+
+fn paths(problems: &[Problem]) -> String {
+    let mut paths: Vec<&str> = problems.iter().map(|p| p.path.as_str()).collect();
+    paths.dedup();
+    paths.join(", ")
+}

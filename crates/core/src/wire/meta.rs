@@ -1,0 +1,114 @@
+//! The `_meta` keys that matter to a question, and what they say.
+//!
+//! In 2026-07-28 every request carries who sends it in `params._meta`: there is
+//! no opening to remember it from. Keys of ours begin with `dev.midcall/`.
+
+use serde_json::Value;
+
+use super::{
+    JsonObject, Members, Modes, Revision, UnknownRevision,
+    members::{millis, object_at, put},
+};
+
+/// The revision of a modern request.
+pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+/// What the client of a modern request can do.
+pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+/// Which program sends a modern request. Self-reported: for show, not for trust.
+pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+/// The task that a message of 2025-11-25 belongs to.
+pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
+/// How long a server wants its question to wait, in milliseconds.
+pub const TIMEOUT: &str = "dev.midcall/timeoutMs";
+/// How the question ended, and who answered.
+pub const OUTCOME: &str = "dev.midcall/outcome";
+
+/// The revision a modern request declares. `None` means that the request is
+/// not a modern one.
+pub fn declared_revision(params: &JsonObject) -> Option<Result<Revision, UnknownRevision>> {
+    let version = meta_of(params)?.get(PROTOCOL_VERSION)?;
+    Some(version.as_str().unwrap_or_default().parse())
+}
+
+/// The modes of elicitation a modern request declares.
+pub fn declared_modes(params: &JsonObject) -> Modes {
+    meta_of(params)
+        .and_then(|meta| meta.get(CLIENT_CAPABILITIES))
+        .and_then(Value::as_object)
+        .map(Modes::read)
+        .unwrap_or_default()
+}
+
+/// Tells a modern server how one of its questions ended: in the retry's
+/// `params._meta`, by the key of the input request.
+pub fn put_outcome(params: &mut JsonObject, key: &str, outcome: Value) {
+    let meta = object_at(params, "_meta");
+    put(object_at(meta, OUTCOME), key, outcome);
+}
+
+/// How long a server wants its question to wait. Zero is not a wait.
+pub(super) fn timeout_ms(meta: Option<&Members>) -> Option<u64> {
+    millis(meta?.get(TIMEOUT)?).filter(|ms| *ms > 0)
+}
+
+fn meta_of(params: &JsonObject) -> Option<&JsonObject> {
+    params.get("_meta")?.as_object()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::wire::members::object;
+
+    fn params(meta: Value) -> JsonObject {
+        object(json!({"name": "book", "_meta": meta}), "params").unwrap()
+    }
+
+    #[test]
+    fn a_modern_request_declares_itself() {
+        let modern = params(json!({
+            PROTOCOL_VERSION: "2026-07-28",
+            CLIENT_CAPABILITIES: {"elicitation": {"url": {}}},
+        }));
+        assert_eq!(declared_revision(&modern), Some(Ok(Revision::V2026_07_28)));
+        assert_eq!(
+            declared_modes(&modern),
+            Modes {
+                form: false,
+                url: true
+            }
+        );
+    }
+
+    #[test]
+    fn absent_is_legacy_and_unknown_is_an_error() {
+        for meta in [json!({}), json!(null), json!("x"), json!([])] {
+            assert_eq!(declared_revision(&params(meta.clone())), None, "{meta}");
+            assert_eq!(declared_modes(&params(meta)), Modes::default());
+        }
+        for version in [json!("2031-01-01"), json!(7), json!(null)] {
+            let request = params(json!({PROTOCOL_VERSION: version}));
+            assert!(matches!(declared_revision(&request), Some(Err(_))));
+        }
+    }
+
+    #[test]
+    fn outcomes_of_several_questions_stand_side_by_side() {
+        let mut retry = params(json!({"progressToken": 1}));
+        put_outcome(&mut retry, "city", json!({"state": "answered"}));
+        put_outcome(&mut retry, "day", json!({"state": "timed_out"}));
+        assert_eq!(
+            retry["_meta"],
+            json!({"progressToken": 1, OUTCOME: {
+                "city": {"state": "answered"},
+                "day": {"state": "timed_out"},
+            }})
+        );
+
+        let mut odd = params(json!("not an object"));
+        put_outcome(&mut odd, "k", json!(1));
+        assert_eq!(odd["_meta"], json!({OUTCOME: {"k": 1}}));
+    }
+}

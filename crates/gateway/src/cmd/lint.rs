@@ -1,0 +1,140 @@
+//! `midcall lint`: a form as people will see it, and what its author should know.
+
+mod draw;
+mod json;
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use midcall_core::catalog::Locale;
+use midcall_core::lint::{Finding, findings};
+use midcall_core::wire::Revision;
+use midcall_core::{Form, Limits};
+use serde_json::Value;
+
+/// Show a form as people will see it, and what its author should know
+///
+/// Takes a JSON file with a `requestedSchema`, with the params of `elicitation/create`, or
+/// with the whole request. Exits with 0 if there is nothing to say, 1 if there are findings,
+/// 2 if there is no form in it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  midcall lint form.json                          what people see, then the findings
+  my-server --print-schema | midcall lint -       from standard input
+  midcall lint --revision 2025-06-18 form.json    only what matters to clients of that revision
+  midcall lint --json form.json                   for scripts: {form, findings}")]
+pub struct Cmd {
+    /// The file to read, or - for standard input
+    #[arg(value_name = "SCHEMA")]
+    file: String,
+    /// Print JSON instead of text
+    #[arg(long, env = "MIDCALL_JSON")]
+    json: bool,
+    /// Look only at this revision of the protocol (may be given several times)
+    #[arg(
+        long,
+        env = "MIDCALL_REVISION",
+        value_delimiter = ',',
+        value_name = "DATE"
+    )]
+    revision: Vec<Revision>,
+    /// The language of the texts: en-US or pt-BR
+    #[arg(long, env = "MIDCALL_LOCALE", default_value = "en-US")]
+    locale: String,
+}
+
+pub fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
+    let locale = Locale::negotiate(&cmd.locale);
+    let revisions = match cmd.revision.is_empty() {
+        true => Revision::ALL.into_iter().filter(|r| r.elicits()).collect(),
+        false => cmd.revision,
+    };
+    if let Some(old) = revisions.iter().find(|revision| !revision.elicits()) {
+        bail!("revision {old} has no elicitation: 2025-06-18 was the first");
+    }
+    let (name, text) = read(&cmd.file)?;
+    let (message, schema) = question(&text).with_context(|| name.clone())?;
+    let form = Form::from_value(schema, &Limits::default()).with_context(|| name)?;
+    let found = findings(&form, message.as_deref(), &revisions, locale);
+    let out = if cmd.json {
+        let mut text = serde_json::to_string_pretty(&json::report(&form, &found))?;
+        text.push('\n');
+        text
+    } else {
+        draw::form(&form, message.as_deref(), locale) + &draw::findings(&found, locale)
+    };
+    print(&out)?;
+    Ok(exit(&found))
+}
+
+fn exit(found: &[Finding]) -> ExitCode {
+    ExitCode::from(u8::from(!found.is_empty()))
+}
+
+/// The text, and what to call it in an error.
+fn read(file: &str) -> anyhow::Result<(String, String)> {
+    let limit = Limits::default().schema_bytes as u64;
+    let (name, source): (String, Box<dyn Read>) = if file == "-" {
+        ("standard input".to_owned(), Box::new(io::stdin()))
+    } else {
+        let opened = fs::File::open(file).with_context(|| format!("cannot open {file}"))?;
+        (file.to_owned(), Box::new(opened))
+    };
+    let mut bytes = Vec::new();
+    let reading = || format!("cannot read {name}");
+    source
+        .take(limit + 1)
+        .read_to_end(&mut bytes)
+        .with_context(reading)?;
+    if bytes.len() as u64 > limit {
+        bail!("{name} is longer than {limit} bytes: no client would show such a form");
+    }
+    let text = String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8 text"))?;
+    Ok((name, text))
+}
+
+/// The message, if there is one, and the schema in a text: by itself, in the params of a
+/// question, or in the whole request.
+fn question(text: &str) -> anyhow::Result<(Option<String>, Value)> {
+    let json: Value = serde_json::from_str(text).context("not JSON")?;
+    if !json.is_object() {
+        bail!(
+            "expected a JSON object with a schema, found {}",
+            kind(&json)
+        );
+    }
+    let params = match json.get("method").and_then(Value::as_str) {
+        Some("elicitation/create") => json.get("params").cloned().unwrap_or_default(),
+        _ => json,
+    };
+    if params.get("mode").and_then(Value::as_str) == Some("url") {
+        bail!("this question is in URL mode: it has a link and no form");
+    }
+    let Some(schema) = params.get("requestedSchema") else {
+        return Ok((None, params));
+    };
+    let message = params.get("message").and_then(Value::as_str);
+    Ok((message.map(str::to_owned), schema.clone()))
+}
+
+fn kind(json: &Value) -> &'static str {
+    match json {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// A reader that has seen enough (`| head`) is no error.
+fn print(text: &str) -> io::Result<()> {
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}

@@ -1,0 +1,214 @@
+//! The report for people: the form as they will see it, then the findings.
+
+use midcall_core::catalog::Locale;
+use midcall_core::lint::{Finding, Level};
+use midcall_core::{Field, Fields, Form, Format, Kind, Offers, Tags};
+use serde_json::Value;
+
+/// How wide lines get.
+const WIDTH: usize = 88;
+
+/// Draws the form.
+pub fn form(form: &Form, message: Option<&str>, locale: Locale) -> String {
+    let mut page = Page {
+        text: String::new(),
+        locale,
+    };
+    let words = [message, form.title.as_deref(), form.description.as_deref()];
+    for text in words.into_iter().flatten() {
+        page.paragraph(0, text);
+    }
+    if !page.text.is_empty() {
+        page.text.push('\n');
+    }
+    page.fields(&form.fields, 2);
+    let action = |name| format!("[ {} ]", locale.say(name, &[]));
+    let actions = [
+        action("mcp.elicitation.action.accept"),
+        action("mcp.elicitation.action.reject"),
+        action("mcp.elicitation.action.cancel"),
+    ];
+    page.text.push('\n');
+    page.paragraph(2, &actions.join("  "));
+    page.text
+}
+
+/// Lists the findings, those about the same revisions together.
+pub fn findings(found: &[Finding], locale: Locale) -> String {
+    let mut page = Page {
+        text: "\n".to_owned(),
+        locale,
+    };
+    let mut sections: Vec<(&[_], Vec<&Finding>)> = Vec::new();
+    for finding in found {
+        let revisions = finding.revisions.as_slice();
+        match sections.iter_mut().find(|(known, _)| *known == revisions) {
+            Some((_, section)) => section.push(finding),
+            None => sections.push((revisions, vec![finding])),
+        }
+    }
+    for (revisions, section) in sections {
+        let names: Vec<&str> = revisions.iter().map(|revision| revision.as_str()).collect();
+        page.paragraph(0, &names.join(", "));
+        for finding in section {
+            let level = match finding.level {
+                Level::Error => "mcp.elicitation.lint.level.error",
+                Level::Warning => "mcp.elicitation.lint.level.warning",
+                Level::Advice => "mcp.elicitation.lint.level.advice",
+            };
+            let path = if finding.path.is_empty() {
+                "/"
+            } else {
+                &finding.path
+            };
+            page.paragraph(2, &format!("{path}  {}", locale.say(level, &[])));
+            page.paragraph(6, &finding.message);
+        }
+        page.text.push('\n');
+    }
+    let count = [("count", found.len().into())];
+    let key = match found.is_empty() {
+        true => "mcp.elicitation.lint.clean",
+        false => "mcp.elicitation.lint.count",
+    };
+    page.paragraph(0, &locale.say(key, &count));
+    page.text
+}
+
+struct Page {
+    text: String,
+    locale: Locale,
+}
+
+impl Page {
+    fn fields(&mut self, fields: &Fields, indent: usize) {
+        let label = |field: &Field| {
+            let star = if field.required { " *" } else { "" };
+            plain(field.label()) + star
+        };
+        let labels: Vec<String> = fields.iter().map(label).collect();
+        let lengths = labels.iter().map(|label| label.chars().count());
+        let column = lengths.filter(|length| *length <= 30).max().unwrap_or(0);
+        for (field, label) in fields.iter().zip(labels) {
+            let kind = self.kind(field);
+            // The options themselves show what is chosen.
+            let is_choice = matches!(field.kind, Kind::Choice(_) | Kind::Choices(_));
+            let starts = match field.default() {
+                Some(value) if !is_choice => format!("  [{}]", plain(&shown(value, self.locale))),
+                _ => String::new(),
+            };
+            self.paragraph(indent, &format!("{label:column$}  {kind}{starts}"));
+            self.details(field, indent + 4);
+        }
+    }
+
+    fn details(&mut self, field: &Field, indent: usize) {
+        if let Some(description) = &field.description {
+            self.paragraph(indent, description);
+        }
+        let rules = field.rules();
+        let mut rules: Vec<String> = rules.iter().map(|rule| rule.say(self.locale)).collect();
+        if let Kind::Text(text) | Kind::Tags(Tags { text, .. }) = &field.kind
+            && let Some(pattern) = &text.pattern
+        {
+            let params = [("pattern", pattern.source().into())];
+            rules.push(self.locale.say("mcp.elicitation.tell.pattern", &params));
+        }
+        if !rules.is_empty() {
+            self.paragraph(indent, &rules.join(". "));
+        }
+        match &field.kind {
+            Kind::Choice(offers) => self.options(offers, field.default(), indent, ["(•)", "( )"]),
+            Kind::Choices(choices) => {
+                self.options(&choices.offers, field.default(), indent, ["[x]", "[ ]"]);
+            }
+            Kind::Group(fields) => self.fields(fields, indent),
+            _ => {}
+        }
+    }
+
+    fn options(
+        &mut self,
+        offers: &Offers,
+        chosen: Option<&Value>,
+        indent: usize,
+        marks: [&str; 2],
+    ) {
+        /// More options than this are a list to scroll, not to print.
+        const SHOWN: usize = 12;
+        for offer in offers.list.iter().take(SHOWN) {
+            let on = chosen.is_some_and(|chosen| match chosen {
+                Value::Array(several) => several.contains(&offer.value),
+                one => *one == offer.value,
+            });
+            let mark = if on { marks[0] } else { marks[1] };
+            self.paragraph(indent, &format!("{mark} {}", offer.label()));
+            if let Some(description) = &offer.description {
+                self.paragraph(indent + 4, description);
+            }
+        }
+        if let Some(more @ 1..) = offers.list.len().checked_sub(SHOWN) {
+            self.paragraph(indent, &format!("… +{more}"));
+        }
+    }
+
+    /// What people are asked for, in a word or two.
+    fn kind(&self, field: &Field) -> String {
+        let name = match &field.kind {
+            _ if field.secret().is_some() => "secret",
+            Kind::Text(text) => match &text.format {
+                Some(Format::Textarea) => "textarea",
+                Some(Format::Password) => "secret",
+                Some(Format::Email) => "email",
+                Some(Format::Uri) => "uri",
+                Some(Format::Date) => "date",
+                Some(Format::DateTime) => "date_time",
+                Some(Format::Other(_)) | None => "text",
+            },
+            other => other.name(),
+        };
+        self.locale
+            .say(&format!("mcp.elicitation.kind.{name}"), &[])
+    }
+
+    /// Writes a text, wrapped and indented. Its own line breaks are kept.
+    fn paragraph(&mut self, indent: usize, text: &str) {
+        for line in text.split('\n') {
+            let line = plain(line);
+            let mut column = 0;
+            for word in line.split(' ') {
+                let width = word.chars().count();
+                if column > 0 && column + 1 + width > WIDTH.saturating_sub(indent) && width > 0 {
+                    self.text.push('\n');
+                    column = 0;
+                }
+                if column == 0 {
+                    self.text.extend(std::iter::repeat_n(' ', indent));
+                    column = width.max(1);
+                } else {
+                    self.text.push(' ');
+                    column += 1 + width;
+                }
+                self.text.push_str(word);
+            }
+            let end = self.text.trim_end_matches(' ').len();
+            self.text.truncate(end);
+            self.text.push('\n');
+        }
+    }
+}
+
+fn shown(value: &Value, locale: Locale) -> String {
+    match value {
+        Value::Bool(true) => locale.say("mcp.elicitation.label.yes", &[]),
+        Value::Bool(false) => locale.say("mcp.elicitation.label.no", &[]),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A stranger's text without what a terminal would obey.
+fn plain(text: &str) -> String {
+    let harmless = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    text.chars().map(harmless).collect()
+}

@@ -1,0 +1,3 @@
+//! The subcommands: each has a `Cmd` with its flags, and a `run`.
+
+pub mod lint;
