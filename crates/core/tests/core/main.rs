@@ -1,4 +1,5 @@
 //! What the crate promises to those who use it.
 
 mod catalog;
+mod check;
 mod seal;
