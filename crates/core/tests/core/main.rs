@@ -2,4 +2,5 @@
 
 mod catalog;
 mod check;
+mod oracle;
 mod seal;
