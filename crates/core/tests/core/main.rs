@@ -2,5 +2,7 @@
 
 mod catalog;
 mod check;
+mod form;
+mod hostile;
 mod oracle;
 mod seal;
