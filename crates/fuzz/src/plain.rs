@@ -54,6 +54,7 @@ pub fn oracle(schema: &str) -> Option<Validator> {
     jsonschema::options()
         .with_draft(Draft::Draft202012)
         .should_validate_formats(true)
+        .with_email_options(jsonschema::EmailOptions::default().without_display_text())
         .build(&schema)
         .ok()
 }

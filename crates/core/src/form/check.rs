@@ -57,7 +57,7 @@ impl Fields {
         let mut disorder = false;
         for (name, value) in values {
             if found.enough() {
-                return;
+                break;
             }
             let here = At::Name(at, name);
             let place = match self.list.get(due) {
@@ -66,6 +66,7 @@ impl Fields {
             };
             let Some(place) = place else {
                 self.look_extra(value, &here, found);
+                disorder = true;
                 continue;
             };
             disorder |= place < due;
@@ -77,7 +78,7 @@ impl Fields {
         if met < self.required {
             disorder = true;
             for field in self.list.iter().filter(|field| field.required) {
-                if !values.contains_key(&field.name) {
+                if !values.contains_key(&field.name) && !found.enough() {
                     found.add(&At::Name(at, &field.name), Fault::Required);
                 }
             }

@@ -35,13 +35,14 @@ impl Fields {
 
 impl Field {
     fn untouched(&self) -> Option<Value> {
-        if let Some(default) = self.default() {
-            return Some(default.clone());
-        }
+        let default = self.default().cloned();
         let Kind::Group(fields) = &self.kind else {
-            return None;
+            return default;
         };
-        let filled = fields.fill(Map::new());
+        let filled = match default {
+            Some(Value::Object(values)) => fields.fill(values),
+            _ => fields.fill(Map::new()),
+        };
         // An optional group that nobody touched is absent, rather than half filled in with its
         // required fields missing.
         let complete = fields

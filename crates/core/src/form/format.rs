@@ -1,11 +1,12 @@
 //! What `format` asks of a text.
 //!
-//! A format means what the `jsonschema` crate says it means, so the crate is asked.
+//! A format means what the `jsonschema` crate says it means, so the crate is asked. Its one
+//! leniency is switched off: a name beside an address.
 
 use std::fmt;
 use std::sync::{LazyLock, OnceLock};
 
-use jsonschema::Validator;
+use jsonschema::{EmailOptions, Validator};
 use serde_json::{Value, json};
 
 use super::problem::Fault;
@@ -122,9 +123,15 @@ fn is_plain_email(text: &str) -> bool {
         .is_some_and(|(local, host)| is_plain(local, 64) && is_plain(host, 63))
 }
 
+/// An address is a mailbox, as JSON Schema says: `Ana <ana@example.com>` is more than that.
+pub(super) fn addresses() -> EmailOptions {
+    EmailOptions::default().without_display_text()
+}
+
 fn validator(format: &str) -> Option<Validator> {
     jsonschema::options()
         .should_validate_formats(true)
+        .with_email_options(addresses())
         .build(&json!({ "format": format }))
         .ok()
 }

@@ -19,11 +19,13 @@ pub(super) fn text_rules(schema: &mut Keywords, at: &At<'_>) -> Result<Text, For
 
 /// Takes the rules of a number.
 pub(super) fn range(schema: &mut Keywords, at: &At<'_>) -> Result<Range, FormError> {
+    let (minimum, above) = bound(schema, "minimum", "exclusiveMinimum", at)?;
+    let (maximum, below) = bound(schema, "maximum", "exclusiveMaximum", at)?;
     Ok(Range {
-        minimum: number(schema, "minimum", at)?,
-        maximum: number(schema, "maximum", at)?,
-        above: number(schema, "exclusiveMinimum", at)?,
-        below: number(schema, "exclusiveMaximum", at)?,
+        minimum,
+        maximum,
+        above,
+        below,
         step: step(schema, at)?,
     })
 }
@@ -53,7 +55,7 @@ pub(super) fn text(
     at: &At<'_>,
 ) -> Result<Option<String>, FormError> {
     match schema.shift_remove(keyword) {
-        None => Ok(None),
+        None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
         Some(_) => Err(nonsense(&At::Name(at, keyword), "expected a text")),
     }
@@ -67,7 +69,7 @@ pub(super) fn texts(
 ) -> Result<Vec<String>, FormError> {
     let wrong = || nonsense(&At::Name(at, keyword), "expected an array of texts");
     match schema.shift_remove(keyword) {
-        None => Ok(Vec::new()),
+        None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Array(entries)) => entries
             .into_iter()
             .map(|entry| match entry {
@@ -114,6 +116,28 @@ fn number(
         None => Ok(None),
         Some(Value::Number(number)) => Ok(Some(number)),
         Some(_) => Err(nonsense(&At::Name(at, keyword), "expected a number")),
+    }
+}
+
+/// A bound and its exclusive form. Where that is `true`, as in JSON Schema's draft 4, it says
+/// that the bound itself is exclusive.
+fn bound(
+    schema: &mut Keywords,
+    keyword: &'static str,
+    exclusive: &'static str,
+    at: &At<'_>,
+) -> Result<(Option<Number>, Option<Number>), FormError> {
+    let inclusive = number(schema, keyword, at)?;
+    match schema.get(exclusive) {
+        Some(Value::Bool(true)) => {
+            schema.shift_remove(exclusive);
+            Ok((None, inclusive))
+        }
+        Some(Value::Bool(false)) => {
+            schema.shift_remove(exclusive);
+            Ok((inclusive, None))
+        }
+        _ => Ok((inclusive, number(schema, exclusive, at)?)),
     }
 }
 

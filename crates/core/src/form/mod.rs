@@ -12,6 +12,7 @@ mod fill;
 mod format;
 mod keyword;
 mod number;
+mod offers;
 mod pattern;
 mod problem;
 mod read;

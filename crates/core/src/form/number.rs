@@ -22,7 +22,10 @@ pub(crate) fn is_integer(number: &Number) -> bool {
 /// Whether an integer lies outside what is kept digit by digit. Beyond 64 bits a JSON number
 /// is a double, and the last digits a person typed are gone.
 pub(crate) fn is_rounded(number: &Number) -> bool {
-    whole(number).is_none() && float(number).abs() >= 18_446_744_073_709_551_616.0
+    let kept = -9_223_372_036_854_775_808.0..18_446_744_073_709_551_616.0;
+    // The lower end is itself what a lower number is rounded to.
+    let value = float(number);
+    whole(number).is_none() && (!kept.contains(&value) || value == kept.start)
 }
 
 /// The exact value of a number that was written without fraction and fits 64 bits.
@@ -85,5 +88,6 @@ mod tests {
         assert!(!is_rounded(&number("1e3")));
         assert!(is_rounded(&number("18446744073709551617")));
         assert!(is_rounded(&number("-1e30")));
+        assert!(is_rounded(&number("-9223372036854775809")));
     }
 }

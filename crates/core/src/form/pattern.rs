@@ -15,7 +15,10 @@ const LONGEST: usize = 2_000;
 
 /// Bytes of a compiled pattern. Generous for real ones, and small enough that the product of
 /// pattern and text stays bearable.
-const LARGEST: usize = 256 * 1024;
+const LARGEST: usize = 128 * 1024;
+
+/// Longer texts are not held against a pattern, for the same reason.
+const LONGEST_TEXT: usize = 20_000;
 
 /// A regular expression as the server sent it, compiled when it is first needed.
 #[derive(Clone)]
@@ -45,9 +48,10 @@ impl Pattern {
     pub(crate) fn admits(&self, text: &str) -> bool {
         // A few expressions make the engine itself panic on some texts. That is the engine's
         // fault, not the person's: the pattern counts as unenforced then.
-        self.regex().is_none_or(|regex| {
-            catch_unwind(AssertUnwindSafe(|| regex.is_match(text))).unwrap_or(true)
-        })
+        text.len() > LONGEST_TEXT
+            || self.regex().is_none_or(|regex| {
+                catch_unwind(AssertUnwindSafe(|| regex.is_match(text))).unwrap_or(true)
+            })
     }
 
     fn regex(&self) -> Option<&Regex> {
@@ -61,6 +65,7 @@ fn compile(source: &str) -> Option<Regex> {
     }
     let translated = jsonschema_regex::to_rust_regex(source).ok()?;
     RegexBuilder::new(&translated)
+        .crlf(true) // ECMAScript's dot matches no carriage return
         .size_limit(LARGEST)
         .dfa_size_limit(LARGEST)
         .build()
@@ -95,6 +100,7 @@ mod tests {
             (r"^\s$", "\u{feff}", true),
             (r"^\cJ$", "\n", true),
             ("^.$", "😀", true),
+            ("^.$", "\r", false),
             (r"^\p{L}+$", "Ação", true),
             (r"^[A-Z]{2}-\d{4}$", "AB-1234", true),
             ("", "anything", true),

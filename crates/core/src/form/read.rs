@@ -4,16 +4,16 @@
 //! sub-schema is taken apart once: a kind takes the keywords it understands, a rule that no
 //! kind understands is kept in `beyond`, and whatever is left goes to `rest` unchanged.
 //!
-//! Elsewhere: which shape a sub-schema has, before it is taken apart (`shape`).
+//! Elsewhere: which shape a sub-schema has, before it is taken apart (`shape`), the types of
+//! single keywords (`keyword`), the options of a choice (`offers`).
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::check::equal;
 use super::keyword::{count, range, text, text_rules, texts};
 use super::repair::{Repair, Repaired};
-use super::shape::{Shape, has_type, is_rule, without_null};
+use super::shape::{Shape, is_rule, without_null};
 use super::*;
 use crate::limits::Limits;
 
@@ -108,8 +108,8 @@ impl Form {
     }
 }
 
-struct Reader<'a> {
-    limits: &'a Limits,
+pub(super) struct Reader<'a> {
+    pub limits: &'a Limits,
     fields: usize,
     shared: Option<Arc<Map<String, Value>>>,
     repairs: Vec<Repair>,
@@ -123,6 +123,13 @@ impl Reader<'_> {
         at: &At<'_>,
         depth: usize,
     ) -> Result<Fields, FormError> {
+        // These are about the other properties too, so that only the whole can be held against
+        // them. Names that no field has are theirs to judge then.
+        let entangled = ["patternProperties", "unevaluatedProperties"];
+        let whole = entangled
+            .iter()
+            .any(|keyword| schema.contains_key(*keyword))
+            .then(|| schema.clone());
         let mut required = texts(schema, "required", at)?;
         let mut list = Vec::new();
         match schema.shift_remove("properties") {
@@ -141,12 +148,6 @@ impl Reader<'_> {
                 return Err(nonsense(&at, "expected an object of properties"));
             }
         }
-        required.sort_unstable();
-        required.dedup();
-        for name in required {
-            self.repaired(&At::Name(at, "required"), Repaired::RequiredUnknown);
-            list.push(self.field(name, Value::Bool(true), true, at, depth)?);
-        }
         let extra = match schema.shift_remove("additionalProperties") {
             None | Some(Value::Bool(true)) => Extra::Allowed,
             Some(Value::Bool(false)) => Extra::Refused,
@@ -156,8 +157,23 @@ impl Reader<'_> {
                 return Err(nonsense(&at, "expected true, false or a schema"));
             }
         };
-        let beyond = self.beyond(schema);
-        Ok(Fields::new(list, extra, beyond))
+        for name in required {
+            if list.iter().any(|field: &Field| field.name == name) {
+                continue;
+            }
+            let sub = match &extra {
+                Extra::Allowed => Map::new(),
+                Extra::Refused => Map::from_iter([("not".to_owned(), Map::new().into())]),
+                Extra::Fitting(schema) => schema.source().clone(),
+            };
+            let at = At::Name(at, "properties");
+            self.repaired(&At::Name(&at, &name), Repaired::RequiredUnknown);
+            list.push(self.field(name, sub.into(), true, &at, depth)?);
+        }
+        Ok(match whole {
+            Some(whole) => Fields::new(list, Extra::Allowed, self.beyond(&whole)),
+            None => Fields::new(list, extra, self.beyond(schema)),
+        })
     }
 
     fn field(
@@ -181,12 +197,12 @@ impl Reader<'_> {
             Value::Bool(false) => Map::from_iter([("not".to_owned(), Value::Object(Map::new()))]),
             _ => return Err(nonsense(&at, "expected a schema: an object, true or false")),
         };
-        let nullable;
         schema = self.inline(schema, &at);
-        (schema, nullable) = without_null(schema);
-        if nullable {
+        let mut nullable = false;
+        if let Some(real) = without_null(&schema) {
             self.repaired(&at, Repaired::Nullable);
-            schema = self.inline(schema, &at);
+            nullable = Schema::new(schema, self.shared.clone()).admits(&Value::Null);
+            schema = self.inline(real, &at);
         }
         if let Some(Value::Object(items)) = schema.get_mut("items") {
             *items = self.inline(std::mem::take(items), &At::Name(&at, "items"));
@@ -273,101 +289,59 @@ impl Reader<'_> {
         Ok(kind)
     }
 
-    /// The options of a choice, out of whichever keyword has them.
-    fn offers(
-        &mut self,
-        keyword: &'static str,
-        schema: &mut Map<String, Value>,
-        at: &At<'_>,
-    ) -> Result<Offers, FormError> {
-        let options = match schema.shift_remove(keyword) {
-            Some(Value::Array(options)) => options,
-            Some(only) => vec![only],
-            None => Vec::new(),
-        };
-        if options.len() > self.limits.options {
-            return Err(FormError::TooManyOptions {
-                path: at.pointer(),
-                limit: self.limits.options,
-            });
-        }
-        let mut titles = Vec::new();
-        if keyword == "enum" {
-            titles = texts(schema, "enumNames", at)?;
-            if !titles.is_empty() && titles.len() != options.len() {
-                self.repaired(&At::Name(at, "enumNames"), Repaired::NamesMismatch);
-            }
-        }
-        let mut titles = titles.into_iter();
-        let mut offers: Vec<Offer> = Vec::with_capacity(options.len());
-        let kind = schema.get("type").cloned();
-        let within = At::Name(at, keyword);
-        for (index, option) in options.into_iter().enumerate() {
-            let at = At::Index(&within, index);
-            let title = titles.next();
-            let offer = match option {
-                Value::Object(mut option) => Offer {
-                    value: option.shift_remove("const").unwrap_or(Value::Null),
-                    title: text(&mut option, "title", &at)?,
-                    description: text(&mut option, "description", &at)?,
-                },
-                value => Offer {
-                    value,
-                    title,
-                    description: None,
-                },
-            };
-            let fits = has_type(&offer.value, kind.as_ref());
-            if !fits || offers.iter().any(|other| equal(&other.value, &offer.value)) {
-                self.repaired(&at, Repaired::OptionDropped);
-            } else {
-                offers.push(offer);
-            }
-        }
-        if offers.is_empty() {
-            return Err(nonsense(&within, "there is no option to choose"));
-        }
-        Ok(Offers {
-            list: offers,
-            keyword,
-        })
-    }
-
     /// The rules that no kind took, if there are any.
     fn beyond(&self, schema: &Map<String, Value>) -> Option<Schema> {
-        schema.keys().any(|name| is_rule(name)).then(|| {
-            let rules = schema.iter().filter(|(name, _)| is_rule(name));
+        // Entries of a list may have words that restrict nothing.
+        let is_rule = |(name, rule): &(&String, &Value)| match (name.as_str(), rule) {
+            ("items", Value::Object(items)) => items.keys().any(|name| is_rule(name)),
+            (name, _) => is_rule(name),
+        };
+        schema.iter().any(|member| is_rule(&member)).then(|| {
+            let rules = schema.iter().filter(is_rule);
             let rules = rules.map(|(name, rule)| (name.clone(), rule.clone()));
             Schema::new(rules.collect(), self.shared.clone())
         })
     }
 
-    /// Follows a `$ref` into the schema itself, keeping the title or default that stands beside
-    /// it. A `$ref` with rules beside it, or that leads elsewhere, stays: it is a rule then.
+    /// Follows a `$ref` into the schema itself, also one that is wrapped in an `allOf` by
+    /// itself, keeping the title or default that stands beside it. With rules beside it, or
+    /// where it leads elsewhere, it stays: it is a rule then.
     fn inline(&mut self, mut schema: Map<String, Value>, at: &At<'_>) -> Map<String, Value> {
         const HOPS: usize = 8;
         for _ in 0..HOPS {
-            let Some(Value::String(target)) = schema.get("$ref") else {
-                break;
-            };
             let shared = self.shared.as_deref();
-            let Some(Value::Object(found)) = shared.and_then(|all| schema::local(target, all))
-            else {
+            let (keyword, found) = match (schema.get("$ref"), schema.get("allOf")) {
+                (Some(Value::String(target)), None) => {
+                    ("$ref", shared.and_then(|all| schema::local(target, all)))
+                }
+                (None, Some(Value::Array(all))) if all.len() == 1 => ("allOf", all.first()),
+                _ => break,
+            };
+            let Some(Value::Object(found)) = found else {
                 break;
             };
-            if schema.keys().any(|name| name != "$ref" && is_rule(name)) {
+            if schema.keys().any(|name| name != keyword && is_rule(name)) {
                 break;
             }
             let mut found = found.clone();
-            schema.shift_remove("$ref");
+            schema.shift_remove(keyword);
             found.append(&mut schema);
             schema = found;
-            self.repaired(at, Repaired::RefInlined);
+            if keyword == "$ref" {
+                self.repaired(at, Repaired::RefInlined);
+            }
+        }
+        // A list of one type is that type.
+        if let Some(Value::Array(types)) = schema.get_mut("type")
+            && types.len() == 1
+            && let Some(only) = types.pop()
+        {
+            schema.insert("type".into(), only);
         }
         schema
     }
 
-    fn repaired(&mut self, at: &At<'_>, what: Repaired) {
+    pub fn repaired(&mut self, at: &At<'_>, what: Repaired) {
         self.repairs.push(Repair {
             path: at.pointer(),
             what,

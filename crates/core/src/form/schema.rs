@@ -10,8 +10,13 @@ use std::sync::{Arc, OnceLock};
 use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Value};
 
+use super::format::addresses;
+
 /// How many schema nodes one value may be held against, `$ref`s followed.
 const WIDEST: usize = 10_000;
+
+/// How deep those may lie: a validator goes down by recursion.
+const DEEPEST: usize = 128;
 
 /// A `pattern` inside takes this much of that: compiling one is dear.
 const PATTERN: usize = 500;
@@ -60,12 +65,17 @@ impl Schema {
                     let place = whole.entry(name.clone());
                     place.or_insert_with(|| definitions.clone());
                 }
-                let (mut left, mut followed) = (WIDEST, Vec::new());
+                let mut walk = Walk {
+                    whole: &whole,
+                    followed: Vec::new(),
+                    left: WIDEST,
+                };
                 for (name, member) in &self.source {
-                    width(name, member, &whole, &mut followed, &mut left)?;
+                    walk.visit(name, member, 0)?;
                 }
                 jsonschema::options()
                     .should_validate_formats(true)
+                    .with_email_options(addresses())
                     .with_pattern_options(PatternOptions::regex().size_limit(LARGEST_PATTERN))
                     .build(&Value::Object(whole))
                     .ok()
@@ -74,45 +84,53 @@ impl Schema {
     }
 }
 
-/// Counts the nodes of a member with every `$ref` followed; `None` when they are too many, go
-/// in circles, or lead out of `whole`.
-fn width<'a>(
-    name: &str,
-    member: &'a Value,
+/// Counts the nodes of a schema with every `$ref` followed.
+struct Walk<'a> {
     whole: &'a Map<String, Value>,
-    followed: &mut Vec<&'a str>,
-    left: &mut usize,
-) -> Option<()> {
-    *left = left.checked_sub(1)?;
-    match (name, member) {
-        // Only what is referred to counts, where it is referred to.
-        ("$defs" | "definitions", _) => {}
-        ("$dynamicRef" | "$recursiveRef" | "$id" | "$anchor", _) => return None,
-        ("$ref", Value::String(target)) => {
-            if followed.contains(&target.as_str()) {
-                return None;
+    followed: Vec<&'a str>,
+    left: usize,
+}
+
+impl<'a> Walk<'a> {
+    /// `None` when the nodes are too many or too deep, go in circles, or lead out of the whole.
+    fn visit(&mut self, name: &str, member: &'a Value, depth: usize) -> Option<()> {
+        self.spend(1)?;
+        let depth = (depth < DEEPEST).then_some(depth + 1)?;
+        match (name, member) {
+            // Only what is referred to counts, where it is referred to.
+            ("$defs" | "definitions", _) => {}
+            ("$dynamicRef" | "$recursiveRef" | "$id" | "$anchor", _) => return None,
+            ("$ref", Value::String(target)) => {
+                if self.followed.contains(&target.as_str()) {
+                    return None;
+                }
+                self.followed.push(target);
+                self.visit("", local(target, self.whole)?, depth)?;
+                self.followed.pop();
             }
-            followed.push(target);
-            width("", local(target, whole)?, whole, followed, left)?;
-            followed.pop();
+            ("pattern", _) => self.spend(PATTERN)?,
+            (_, Value::Object(members)) => {
+                if name == "patternProperties" {
+                    self.spend(members.len().saturating_mul(PATTERN))?;
+                }
+                for (name, member) in members {
+                    self.visit(name, member, depth)?;
+                }
+            }
+            (_, Value::Array(items)) => {
+                for item in items {
+                    self.visit("", item, depth)?;
+                }
+            }
+            _ => {}
         }
-        ("pattern", _) => *left = left.checked_sub(PATTERN)?,
-        (_, Value::Object(members)) => {
-            if name == "patternProperties" {
-                *left = left.checked_sub(members.len().saturating_mul(PATTERN))?;
-            }
-            for (name, member) in members {
-                width(name, member, whole, followed, left)?;
-            }
-        }
-        (_, Value::Array(items)) => {
-            for item in items {
-                width("", item, whole, followed, left)?;
-            }
-        }
-        _ => {}
+        Some(())
     }
-    Some(())
+
+    fn spend(&mut self, nodes: usize) -> Option<()> {
+        self.left = self.left.checked_sub(nodes)?;
+        Some(())
+    }
 }
 
 /// What a `$ref` within the same schema points at. The whole itself is no such place: it

@@ -41,6 +41,10 @@ impl Shape {
         let Some(Value::Object(items)) = schema.get("items") else {
             return Ok(Self::Json);
         };
+        // These change what `items` is about.
+        if schema.contains_key("prefixItems") || schema.contains_key("unevaluatedItems") {
+            return Ok(Self::Json);
+        }
         let at = At::Name(at, "items");
         Ok(match Self::of(items, &at)? {
             Self::Choice(keyword) => Self::Choices(keyword),
@@ -54,7 +58,8 @@ const TYPES: [&str; 7] = [
     "string", "number", "integer", "boolean", "array", "object", "null",
 ];
 
-/// The one type of a schema; none if it has no `type`, `"any"` if it has several.
+/// The one type of a schema; none if it has no `type`, `"any"` if it has several. A list of
+/// one was taken out of its list before.
 fn kind(schema: &Map<String, Value>, at: &At<'_>) -> Result<Option<&'static str>, FormError> {
     let known = |name: &Value| {
         let name = name.as_str()?;
@@ -67,10 +72,7 @@ fn kind(schema: &Map<String, Value>, at: &At<'_>) -> Result<Option<&'static str>
             if several.is_empty() || !several.iter().all(|name| known(name).is_some()) {
                 return Err(wrong());
             }
-            Ok(Some(match several.as_slice() {
-                [only] => known(only).unwrap_or("any"),
-                _ => "any",
-            }))
+            Ok(Some("any"))
         }
         Some(name) => known(name).map(Some).ok_or_else(wrong),
     }
@@ -113,15 +115,21 @@ fn options(schema: &Map<String, Value>, at: &At<'_>) -> Result<Option<&'static s
         .map(|_| "const"))
 }
 
-/// An option in the long form: `{const, title?, description?}` and nothing that restricts.
+/// Options in the long form: `{const, title?, description?}`, or several without words of
+/// their own in `{enum}`, and nothing else that restricts.
 fn is_option(option: &Value) -> bool {
     let Value::Object(option) = option else {
         return false;
     };
-    option.get("const").is_some_and(is_scalar)
+    let values = match (option.get("const"), option.get("enum")) {
+        (Some(only), None) => std::slice::from_ref(only),
+        (None, Some(Value::Array(several))) => several,
+        _ => return false,
+    };
+    values.iter().all(is_scalar)
         && option.iter().all(|(name, rule)| match name.as_str() {
-            "const" => true,
-            "type" => has_type(&option["const"], Some(rule)),
+            "const" | "enum" => true,
+            "type" => values.iter().all(|value| has_type(value, Some(rule))),
             name => !is_rule(name),
         })
 }
@@ -143,23 +151,18 @@ pub(super) fn has_type(value: &Value, kind: Option<&Value>) -> bool {
 }
 
 /// Takes `null` off a schema that allows it beside one real type, as Python's `Optional` does.
-/// Whether it was allowed is told.
-pub(super) fn without_null(mut schema: Map<String, Value>) -> (Map<String, Value>, bool) {
+/// Nothing if it is no such schema. Whether `null` is really allowed, with everything else
+/// that the schema says, is for the caller to find out.
+pub(super) fn without_null(schema: &Map<String, Value>) -> Option<Map<String, Value>> {
     if let Some(Value::Array(types)) = schema.get("type")
         && let [Value::String(a), Value::String(b)] = types.as_slice()
         && (a == "null") != (b == "null")
     {
-        let real = if a == "null" { b.clone() } else { a.clone() };
-        schema.insert("type".into(), Value::String(real));
-        let nullable = match schema.get_mut("enum") {
-            Some(Value::Array(options)) => {
-                let before = options.len();
-                options.retain(|option| !option.is_null());
-                options.len() < before
-            }
-            _ => !schema.contains_key("const"),
-        };
-        return (schema, nullable);
+        let mut schema = schema.clone();
+        let real = if a == "null" { b } else { a };
+        schema.insert("type".into(), real.as_str().into());
+        drop_null_option(&mut schema);
+        return Some(schema);
     }
     for keyword in ["anyOf", "oneOf"] {
         if let Some(Value::Array(options)) = schema.get(keyword)
@@ -169,12 +172,27 @@ pub(super) fn without_null(mut schema: Map<String, Value>) -> (Map<String, Value
             && schema.keys().all(|name| name == keyword || !is_rule(name))
         {
             let mut real = real.clone();
-            schema.shift_remove(keyword);
-            real.append(&mut schema);
-            return (real, true);
+            let beside = schema.iter().filter(|(name, _)| *name != keyword);
+            real.extend(beside.map(|(name, value)| (name.clone(), value.clone())));
+            return Some(real);
         }
     }
-    (schema, false)
+    None
+}
+
+/// Takes `null` out of the options, and its name with it.
+fn drop_null_option(schema: &mut Map<String, Value>) {
+    let Some(Value::Array(options)) = schema.get_mut("enum") else {
+        return;
+    };
+    let nulls: Vec<bool> = options.iter().map(Value::is_null).collect();
+    options.retain(|option| !option.is_null());
+    if let Some(Value::Array(names)) = schema.get_mut("enumNames")
+        && names.len() == nulls.len()
+    {
+        let mut is_null = nulls.iter();
+        names.retain(|_| is_null.next() == Some(&false));
+    }
 }
 
 fn is_null_schema(schema: &Value) -> bool {

@@ -141,6 +141,7 @@ impl Entry {
 pub fn oracle(schema: &Value) -> Validator {
     jsonschema::draft202012::options()
         .should_validate_formats(true)
+        .with_email_options(jsonschema::EmailOptions::default().without_display_text())
         .build(schema)
         .unwrap()
 }

@@ -56,7 +56,7 @@ fn kinds(form: &Form) -> String {
 fn each_repair_is_told_with_its_place() {
     let table = r##"
         {"properties": {}} => "" TypeMissing
-        {"type": "object", "required": ["token"]} => "/required" RequiredUnknown
+        {"type": "object", "required": ["token"]} => "/properties/token" RequiredUnknown
         {"$ref": "#/definitions/A", "definitions": {"A": {"type": "object"}}} => "" RefInlined
     "##;
     for (schema, told) in lines(table) {
@@ -167,7 +167,7 @@ fn nonsense_is_refused_where_it_stands() {
         {"type": "string", "pattern": 1} => at `/it/pattern`: expected a text
         {"type": "string", "format": {}} => at `/it/format`: expected a text
         {"type": "number", "minimum": "0"} => at `/it/minimum`: expected a number
-        {"type": "number", "exclusiveMinimum": true} => at `/it/exclusiveMinimum`: expected a number
+        {"type": "number", "exclusiveMinimum": "5"} => at `/it/exclusiveMinimum`: expected a number
         {"type": "number", "multipleOf": 0} => at `/it/multipleOf`: expected a number greater than zero
         {"type": "number", "multipleOf": -1} => at `/it/multipleOf`: expected a number greater than zero
         {"enum": []} => at `/it/enum`: there is no option to choose
@@ -220,11 +220,14 @@ fn limits_hold_at_their_edge() {
     let inner = asking(json!({"type": "object", "properties": {"a": {}, "b": {}}}));
     assert_eq!(told(inner), "the form has more than 2 fields");
     let options = asking(json!({"type": "string", "enum": ["s", "m", "l"]}));
-    assert_eq!(told(options), "at `/properties/it`: more than 2 options");
+    assert_eq!(
+        told(options),
+        "at `/properties/it/enum`: more than 2 options"
+    );
     let options = asking(json!({"type": "array", "items": {"enum": [1, 2, 3]}}));
     assert_eq!(
         told(options),
-        "at `/properties/it/items`: more than 2 options"
+        "at `/properties/it/items/enum`: more than 2 options"
     );
 
     let deep =
@@ -382,7 +385,7 @@ fn offers(form: &Form) -> String {
         Kind::Choices(choices) => &choices.offers,
         other => panic!("{other:?}"),
     };
-    let told = offers.iter().map(|offer| {
+    let told = offers.list.iter().map(|offer| {
         let value = offer
             .value
             .as_str()
@@ -549,13 +552,12 @@ fn fill_once() {
     assert_eq!(form.fill(emptied).get("it"), Some(&json!("Lisbon")));
 }
 
-/// Content that gets another verdict than it should.
+/// Corners where the kinds and JSON Schema differed once.
 #[test]
-#[ignore = "each line is a bug of `form`; move it to its table when it is mended"]
-fn what_is_not_right_yet() {
+fn corners_are_judged_as_json_schema_does() {
     let table = r#"
         {"type": ["string", "null"], "oneOf": [{"const": "a"}]} takes null => /it not_an_option
-        {"type": ["string", "null"], "not": {"type": "null"}} takes null => /it json_unfit
+        {"type": ["string", "null"], "not": {"type": "null"}} takes null => /it not_text, /it json_unfit
         {"type": ["string"], "enum": ["a"]} takes "a" =>
         {"type": "integer"} takes -9223372036854775809 => /it too_large_to_keep
         {"properties": {"a": {"type": "string"}}, "additionalProperties": false} takes {"z": 1, "a": 1} => /it/a not_text, /it/z unknown_field
@@ -563,7 +565,12 @@ fn what_is_not_right_yet() {
         {"properties": {"a": {"type": "string"}}, "unevaluatedProperties": false} takes {"a": "1"} =>
         {"type": "array", "items": {"type": "string"}, "unevaluatedItems": false} takes ["a"] =>
         {"type": "array", "prefixItems": [{"type": "integer"}], "items": {"type": "string"}} takes [1, "a"] =>
-        {"properties": {}, "required": ["t"], "additionalProperties": {"type": "integer"}} takes {"t": "x"} => /it/t json_unfit
+        {"type": "number", "minimum": 1, "exclusiveMinimum": true} takes 1 => /it not_above
+        {"type": "number", "maximum": 1, "exclusiveMaximum": false} takes 1 =>
+        {"title": null, "type": "string"} takes "a" =>
+        {"allOf": [{"type": "string", "maxLength": 1}], "title": "T"} takes "ab" => /it too_long
+        {"oneOf": [{"type": "string", "enum": ["a", "b"]}, {"const": "c", "description": "C"}]} takes "d" => /it not_an_option
+        {"properties": {}, "required": ["t"], "additionalProperties": {"type": "integer"}} takes {"t": "x"} => /it/t not_integer
         {"type": "string", "pattern": "^.$"} takes "\r" => /it pattern
         {"type": "string", "format": "email"} takes "Ada <ada@example.com>" => /it email
         {"type": "object", "properties": {}, "minProperties": 1} takes {} => /it json_unfit
@@ -580,7 +587,6 @@ fn what_is_not_right_yet() {
 }
 
 #[test]
-#[ignore = "an option's name is found by its place, and null was taken out before"]
 fn null_among_the_options_takes_its_name_with_it() {
     let field =
         json!({"type": ["string", "null"], "enum": [null, "a"], "enumNames": ["None", "A"]});
@@ -588,7 +594,6 @@ fn null_among_the_options_takes_its_name_with_it() {
 }
 
 #[test]
-#[ignore = "a default of a group is taken whole at first, and filled field by field the second time"]
 fn a_default_of_a_group_is_filled_too() {
     let form = read(asking(
         json!({"type": "object", "default": {"a": 1}, "properties": {

@@ -89,7 +89,7 @@ fn groups_end_where_the_limit_says() {
 /// A backtracking engine needs 2^100000 steps for some of these.
 #[test]
 fn patterns_run_in_linear_time_or_not_at_all() {
-    let a = "a".repeat(100_000);
+    let a = "a".repeat(19_999);
     for (pattern, enforced, text, fits) in [
         ("(a+)+$", true, format!("{a}b"), false),
         ("^(a+)+$", true, a.clone(), true),
@@ -219,7 +219,6 @@ fn rules_that_fan_out_are_not_enforced() {
 }
 
 #[test]
-#[ignore = "overflows the stack: the width of a rule is bounded, its depth is not"]
 fn rules_that_lead_far_down_are_not_enforced() {
     let definitions: Map<_, _> = (0..5_000)
         .map(|n| {
@@ -234,7 +233,6 @@ fn rules_that_lead_far_down_are_not_enforced() {
 }
 
 #[test]
-#[ignore = "missing fields are not counted towards the bound"]
 fn missing_fields_are_answered_with_a_few_problems() {
     let mut limits = Limits::default();
     limits.fields = 10_000;
