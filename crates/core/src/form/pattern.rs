@@ -15,7 +15,7 @@ const LONGEST: usize = 2_000;
 
 /// Bytes of a compiled pattern. Generous for real ones, and small enough that the product of
 /// pattern and text stays bearable.
-const LARGEST: usize = 128 * 1024;
+const LARGEST: usize = 512 * 1024;
 
 /// Longer texts are not held against a pattern, for the same reason.
 const LONGEST_TEXT: usize = 20_000;
