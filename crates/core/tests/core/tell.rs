@@ -214,11 +214,11 @@ fn groups_become_longer_names_and_come_back_as_groups() {
                 "street": {"type": "string"},
                 "country": {"type": "string", "title": "Country", "default": "PT"},
             }},
-            "work": {"type": "object", "required": ["street"], "properties": {
+            "office": {"type": "object", "required": ["street"], "properties": {
                 "street": {"type": "string"}, "a/b": {"type": "array", "items": {"type": "string"}},
             }},
         }),
-        &["work"],
+        &["office"],
     );
     let telling = tell(&form, OLDEST);
     let told = &telling.schema["properties"];
@@ -226,7 +226,7 @@ fn groups_become_longer_names_and_come_back_as_groups() {
     assert_eq!(told["home.country"]["description"], "If left empty: PT");
     assert_eq!(
         telling.schema["required"],
-        json!(["work.street"]),
+        json!(["office.street"]),
         "an optional group demands nothing"
     );
     let changed: Vec<&str> = telling
@@ -234,17 +234,17 @@ fn groups_become_longer_names_and_come_back_as_groups() {
         .iter()
         .map(|change| change.path.as_str())
         .collect();
-    assert_eq!(changed, ["/home", "/home/country", "/work", "/work/a~1b"]);
+    assert_eq!(changed, ["/home", "/home/country", "/office", "/office/a~1b"]);
 
     for (typed, meant) in [
         (
-            json!({"work.street": "Rua A"}),
-            json!({"work": {"street": "Rua A"}}),
+            json!({"office.street": "Rua A"}),
+            json!({"office": {"street": "Rua A"}}),
         ),
         (
-            json!({"home.street": "Rua B", "work.street": "Rua A", "work.a/b": "x, y,, z"}),
+            json!({"home.street": "Rua B", "office.street": "Rua A", "office.a/b": "x, y,, z"}),
             json!({"home": {"street": "Rua B", "country": "PT"},
-                "work": {"street": "Rua A", "a/b": ["x", "y", "z"]}}),
+                "office": {"street": "Rua A", "a/b": ["x", "y", "z"]}}),
         ),
     ] {
         let meant_back = back(&telling, typed);
