@@ -234,7 +234,10 @@ fn groups_become_longer_names_and_come_back_as_groups() {
         .iter()
         .map(|change| change.path.as_str())
         .collect();
-    assert_eq!(changed, ["/home", "/home/country", "/office", "/office/a~1b"]);
+    assert_eq!(
+        changed,
+        ["/home", "/home/country", "/office", "/office/a~1b"]
+    );
 
     for (typed, meant) in [
         (
