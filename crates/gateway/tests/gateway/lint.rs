@@ -51,7 +51,10 @@ fn an_author_sees_the_form_and_what_is_wrong_with_it() {
     assert_eq!(output.status.code(), Some(1));
     let readme = include_str!("../../../../README.md");
     let text = stdout(&output);
-    assert!(readme.contains(&text), "the README should show this:\n{text}");
+    assert!(
+        readme.contains(&text),
+        "the README should show this:\n{text}"
+    );
     assert_eq!(stderr(&output), "");
 }
 
