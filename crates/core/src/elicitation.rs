@@ -1,25 +1,26 @@
 //! One question: what is wanted, in which words, and by whom.
 
+use std::fmt;
+
 use serde_json::Map;
+use serde_json::value::RawValue;
 
 use crate::answer::Answer;
 use crate::form::{Form, FormError};
 use crate::limits::Limits;
 use crate::link::Link;
 use crate::values::{Checked, Unfit, Values};
-use crate::wire::{Action, Asked, ElicitRequestParams, ElicitResult};
+use crate::wire::{Action, Asked, ElicitRequestParams, ElicitResult, Unreadable};
 
 /// What a server wants to know.
 ///
 /// ```
-/// use midcall_core::wire::{ElicitRequestParams, ElicitResult};
+/// use midcall_core::wire::ElicitResult;
 /// use midcall_core::{Answer, Asker, Elicitation, Limits};
 /// # use serde_json::json;
 ///
-/// let params = ElicitRequestParams::read(json!({
-///     "message": "Delete 3 files?",
-///     "requestedSchema": {"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]},
-/// }))?;
+/// let params = r#"{"message": "Delete 3 files?", "requestedSchema":
+///     {"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]}}"#;
 /// let question = Elicitation::read(params, Asker::named("files"), &Limits::default())?;
 ///
 /// let yes = ElicitResult::read(json!({"action": "accept", "content": {"sure": true}}))?;
@@ -29,7 +30,7 @@ use crate::wire::{Action, Asked, ElicitRequestParams, ElicitResult};
 /// assert!(question.answer(unclear).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)] // Debug is written by hand: `_meta` in the params may hold anything
 pub struct Elicitation {
     /// What the server says to the person.
     pub message: String,
@@ -39,6 +40,8 @@ pub struct Elicitation {
     pub asker: Asker,
     /// How long the server wants the question to wait, in milliseconds.
     pub timeout_ms: Option<u64>,
+    /// The params as they came on the wire, for surfaces that read them by themselves.
+    params: Box<RawValue>,
 }
 
 /// What a person is asked to do.
@@ -66,6 +69,25 @@ pub struct Asker {
 /// Why a question cannot be put to a person.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ElicitationError {
+    /// More bytes than [`Limits::schema_bytes`] and [`Limits::message_bytes`] together.
+    #[error("the question is {bytes} bytes long; at most {limit} are read")]
+    TooLong {
+        /// How long it was.
+        bytes: usize,
+        /// How long it may be.
+        limit: usize,
+    },
+    /// Not JSON.
+    #[error("the question is not JSON (line {line}, column {column})")]
+    NotJson {
+        /// Where reading stopped.
+        line: usize,
+        /// Where reading stopped.
+        column: usize,
+    },
+    /// Not the params of `elicitation/create`.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
     /// The schema is not a form.
     #[error("the requested schema cannot be asked: {0}")]
     Form(#[from] FormError),
@@ -80,12 +102,20 @@ pub enum ElicitationError {
 }
 
 impl Elicitation {
-    /// Reads a question from the params a server sent.
-    pub fn read(
-        params: ElicitRequestParams,
-        asker: Asker,
-        limits: &Limits,
-    ) -> Result<Self, ElicitationError> {
+    /// Reads a question from the params of `elicitation/create`, as the wire brought them.
+    pub fn read(text: &str, asker: Asker, limits: &Limits) -> Result<Self, ElicitationError> {
+        let limit = limits.schema_bytes + limits.message_bytes;
+        if text.len() > limit {
+            let bytes = text.len();
+            return Err(ElicitationError::TooLong { bytes, limit });
+        }
+        let not_json = |error: serde_json::Error| ElicitationError::NotJson {
+            line: error.line(),
+            column: error.column(),
+        };
+        let raw: Box<RawValue> = serde_json::from_str(text).map_err(not_json)?;
+        let params = serde_json::from_str(raw.get()).map_err(not_json)?;
+        let params = ElicitRequestParams::read(params)?;
         if params.message.len() > limits.message_bytes {
             return Err(ElicitationError::MessageTooLong {
                 bytes: params.message.len(),
@@ -104,7 +134,13 @@ impl Elicitation {
             wanted,
             asker,
             timeout_ms,
+            params: raw,
         })
+    }
+
+    /// The params as they came on the wire.
+    pub fn params(&self) -> &RawValue {
+        &self.params
     }
 
     /// What a client's result says. Content that does not fit is not an answer.
@@ -134,6 +170,16 @@ impl Elicitation {
     }
 }
 
+impl fmt::Debug for Elicitation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Elicitation")
+            .field("message", &self.message)
+            .field("wanted", &self.wanted)
+            .field("asker", &self.asker)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Asker {
     /// A server of which no more is known than its name.
     pub fn named(server: impl Into<String>) -> Self {
@@ -152,8 +198,12 @@ mod tests {
     use serde_json::{Value, json};
 
     fn question(params: Value) -> Elicitation {
-        let params = ElicitRequestParams::read(params).unwrap();
-        Elicitation::read(params, Asker::named("files"), &Limits::default()).unwrap()
+        Elicitation::read(
+            &params.to_string(),
+            Asker::named("files"),
+            &Limits::default(),
+        )
+        .unwrap()
     }
 
     #[test]
@@ -204,8 +254,8 @@ mod tests {
                 "the requested schema cannot be asked: at `/type`: a form's own type must be \"object\"",
             ),
         ] {
-            let params = ElicitRequestParams::read(params).unwrap();
-            let error = Elicitation::read(params, Asker::named("x"), &limits).unwrap_err();
+            let error = Elicitation::read(&params.to_string(), Asker::named("x"), &limits);
+            let error = error.unwrap_err();
             assert_eq!(error.to_string(), expected);
         }
     }

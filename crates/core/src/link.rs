@@ -21,6 +21,7 @@ mod verdict;
 use std::fmt;
 use std::sync::LazyLock;
 
+use crate::values::{Checked, Values};
 use regex::Regex;
 use serde::Serialize;
 use unicode_security::mixed_script::AugmentedScriptSet;
@@ -123,6 +124,12 @@ impl Link {
     /// Whether it may be opened.
     pub fn verdict(&self) -> &Verdict {
         &self.verdict
+    }
+
+    /// What a person's consent to open it is worth: an answer without content, and nothing at
+    /// all for a link that is refused.
+    pub fn consent(&self) -> Option<Checked> {
+        self.href().map(|_| Checked(Values::default()))
     }
 }
 

@@ -1,0 +1,452 @@
+//! The life of a ticket: asked, settled or taken back, once.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use midcall_core::{Answer, Elicitation, FormError, Link, Problem, Scope, Unfit, Values, Words};
+use midcall_store::{Key, NodeId, Post, PostError, Record, Store, StoreError};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+use tokio_util::time::{DelayQueue, delay_queue};
+
+use crate::clock::{Clock, Stamp};
+use crate::forms::Forms;
+use crate::keeper;
+use crate::outcome::{By, Closing, Outcome, State, Status, Withdrawn};
+use crate::record::{Stored, StoredQuestion};
+use crate::rules::{Limited, Rules};
+use crate::said::Said;
+use crate::tally::{Share, Tally};
+use crate::ticket::{Ticket, TicketId};
+use crate::watch::Watch;
+
+/// Where questions wait. Clones are the same desk; when the last is gone, open tickets end.
+pub struct Desk<S: Store, P: Post> {
+    pub(crate) inner: Arc<Inner<S, P>>,
+}
+
+/// What a person hands in.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Submission {
+    /// Yes, with these values; for a link, to open it.
+    Accept(Values),
+    /// No, perhaps with a reason.
+    Decline(Option<Words>),
+    /// Not now.
+    Cancel,
+}
+
+/// Why a question was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    /// There is too much of something.
+    #[error(transparent)]
+    Limited(#[from] Limited),
+    /// It could not be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why an answer was not taken. Declining is not here: it is an [`Answer`].
+#[derive(Debug, thiserror::Error)]
+pub enum SettleError {
+    /// There is no such ticket, or it is somebody else's: the two look the same.
+    #[error("there is no such question")]
+    NotFound,
+    /// It is closed, and this is how.
+    #[error("the question is closed")]
+    Closed(Closing),
+    /// The values do not fit; the ticket is still open.
+    #[error("{} value(s) do not fit the form", .0.len())]
+    Unfit(Vec<Problem>),
+    /// The link may not be opened.
+    #[error("this link is not safe to open")]
+    Refused(Box<Link>),
+    /// The form cannot be read (any more).
+    #[error(transparent)]
+    Form(#[from] FormError),
+    /// It could not be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+pub(crate) struct Inner<S, P> {
+    pub store: S,
+    pub post: P,
+    pub rules: Rules,
+    pub node: NodeId,
+    pub clock: Clock,
+    forms: Forms,
+    open: Mutex<Open>,
+    /// The last stamp given, so that no two changes share one.
+    last: AtomicU64,
+    pub drops: mpsc::UnboundedSender<(TicketId, Withdrawn)>,
+}
+
+/// What this node waits for.
+#[derive(Default)]
+pub(crate) struct Open {
+    tickets: HashMap<TicketId, Waiting>,
+    tally: Tally,
+    pub deadlines: DelayQueue<TicketId>,
+}
+
+struct Waiting {
+    share: Share,
+    timer: delay_queue::Key,
+    outcome: oneshot::Sender<Outcome>,
+}
+
+impl<S: Store, P: Post> Clone for Desk<S, P> {
+    fn clone(&self) -> Self {
+        let inner = self.inner.clone();
+        Self { inner }
+    }
+}
+
+impl<S: Store, P: Post> Desk<S, P> {
+    /// Opens a desk, a node of its own among those that share the store and the post.
+    pub async fn open(store: S, post: P, rules: Rules) -> Result<Self, PostError> {
+        let node = NodeId(TicketId::random().to_string());
+        let inbox = post.inbox(&node).await?;
+        let (drops, dropped) = mpsc::unbounded_channel();
+        let clock = Clock::start();
+        let inner = Arc::new(Inner {
+            store,
+            post,
+            rules,
+            node,
+            clock,
+            forms: Forms::default(),
+            open: Mutex::default(),
+            last: AtomicU64::new(0),
+            drops,
+        });
+        tokio::spawn(keeper::keep(Arc::downgrade(&inner), inbox, dropped));
+        Ok(Self { inner })
+    }
+
+    /// Puts a question where people of a scope see it. `patience` is how long it waits: what
+    /// the server wants goes before it, and the desk's own rule behind it.
+    pub async fn ask(
+        &self,
+        scope: &Scope,
+        elicitation: &Elicitation,
+        patience: Option<Duration>,
+    ) -> Result<Ticket, AskError> {
+        let inner = &*self.inner;
+        let rules = &inner.rules;
+        let params = elicitation.params();
+        if params.get().len() > rules.question_bytes {
+            return Err(Limited::TooLarge(rules.question_bytes).into());
+        }
+        let wanted = elicitation.timeout_ms.map(Duration::from_millis);
+        let patience = wanted.or(patience).unwrap_or(rules.patience);
+        let patience = patience.min(rules.longest_patience);
+        let now = Instant::now();
+        let share = inner
+            .lock()
+            .tally
+            .add(scope, &elicitation.asker.server, rules, now)?;
+
+        let id = TicketId::random();
+        let asked = inner.stamp();
+        let deadline = asked.plus(patience);
+        let stored = Stored {
+            asked,
+            deadline,
+            changed: asked,
+            owner: inner.node.0.as_str(),
+            question: Some(StoredQuestion::new(&elicitation.asker, params)),
+            opened: false,
+            closing: None,
+            said: None,
+        };
+        let (outcome, waiting) = oneshot::channel();
+        {
+            let mut open = inner.lock();
+            let timer = open.deadlines.insert_at(id, inner.clock.instant(deadline));
+            open.tickets.insert(
+                id,
+                Waiting {
+                    share,
+                    timer,
+                    outcome,
+                },
+            );
+        }
+        // From here on, dropping the ticket takes the question back, also in the midst of this.
+        let ticket = Ticket::new(id, waiting, inner.drops.clone());
+        let ttl = patience + rules.memory;
+        let bytes = stored.write();
+        if let Err(error) = inner.store.insert(scope, &id.to_string(), bytes, ttl).await {
+            inner.forget(id);
+            return Err(error.into());
+        }
+        Ok(ticket)
+    }
+
+    /// What is open in a scope, then every change.
+    pub async fn watch(&self, scope: &Scope) -> Result<Watch<S>, StoreError> {
+        Watch::start(self.inner.store.clone(), scope.clone(), None).await
+    }
+
+    /// The same, from where a watcher left off: `after` is the [`Watch::mark`] of what it saw
+    /// last.
+    pub async fn watch_after(&self, scope: &Scope, after: u64) -> Result<Watch<S>, StoreError> {
+        Watch::start(self.inner.store.clone(), scope.clone(), Some(after)).await
+    }
+
+    /// Where a ticket stands.
+    pub async fn status(&self, scope: &Scope, id: TicketId) -> Result<Status, SettleError> {
+        let record = self.inner.find(scope, id).await?;
+        let stored = Stored::read(&record.bytes).ok_or(SettleError::NotFound)?;
+        Ok(Status {
+            id: record.id,
+            state: stored.state(),
+            deadline: stored.deadline.rfc3339(),
+        })
+    }
+
+    /// Hands in what a person said. Exactly one hand-in wins; the others hear that the ticket
+    /// is closed, and how.
+    pub async fn settle(
+        &self,
+        scope: &Scope,
+        id: TicketId,
+        submission: Submission,
+        by: By,
+    ) -> Result<(), SettleError> {
+        let inner = &*self.inner;
+        loop {
+            let record = inner.find(scope, id).await?;
+            let stored = inner.still_open(&record, id).await?;
+            let answer = inner.answer(&stored, submission.clone())?;
+            let owner = stored.owner.to_owned();
+            let is_ours = owner == inner.node.0.as_str();
+            let outcome = Outcome::Answered(answer, by);
+            let said = if is_ours { None } else { Said::of(&submission) };
+            let key = Key::new(&record.scope.user, &record.id);
+            let bytes = inner.closed(stored, &outcome, said.as_ref());
+            let ttl = inner.rules.memory;
+            if !inner
+                .store
+                .replace(&key, record.version, bytes, ttl)
+                .await?
+            {
+                continue; // Somebody changed it meanwhile: look again.
+            }
+            if is_ours {
+                inner.finish(id, outcome);
+            } else {
+                inner.tell(&NodeId(owner), &key).await;
+            }
+            return Ok(());
+        }
+    }
+
+    /// Notes that the person opened the link, so that every surface shows it.
+    pub async fn opened(&self, scope: &Scope, id: TicketId) -> Result<(), SettleError> {
+        let inner = &*self.inner;
+        loop {
+            let record = inner.find(scope, id).await?;
+            let mut stored = inner.still_open(&record, id).await?;
+            if stored.opened {
+                return Ok(());
+            }
+            stored.opened = true;
+            stored.changed = inner.stamp();
+            let key = Key::new(&record.scope.user, &record.id);
+            let left = stored.deadline.0.saturating_sub(stored.changed.0);
+            let ttl = Duration::from_micros(left) + inner.rules.memory;
+            if inner
+                .store
+                .replace(&key, record.version, stored.write(), ttl)
+                .await?
+            {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes back a question that this desk asked. Nothing happens if it is closed already.
+    pub async fn withdraw(&self, id: TicketId, why: Withdrawn) -> Result<(), StoreError> {
+        self.inner.close(id, Outcome::Withdrawn(why)).await
+    }
+
+    /// How many tickets of this desk are open.
+    pub fn waiting(&self) -> usize {
+        self.inner.lock().tickets.len()
+    }
+}
+
+impl<S: Store, P: Post> Inner<S, P> {
+    pub fn lock(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A stamp that no other change of this node has.
+    fn stamp(&self) -> Stamp {
+        let now = self.clock.now().0;
+        let next = |last: u64| Some(now.max(last + 1));
+        let last = self
+            .last
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        Stamp(now.max(last.unwrap_or_default() + 1))
+    }
+
+    async fn find(&self, scope: &Scope, id: TicketId) -> Result<Record, SettleError> {
+        let key = Key::new(&scope.user, id.to_string());
+        let record = self.store.get(&key).await?;
+        record
+            .filter(|record| scope.covers(&record.scope))
+            .ok_or(SettleError::NotFound)
+    }
+
+    /// The ticket in a record, if it still waits. One whose time is over is closed first: a
+    /// late answer must not win because the clock's own task was slow.
+    async fn still_open<'a>(
+        &self,
+        record: &'a Record,
+        id: TicketId,
+    ) -> Result<Stored<'a>, SettleError> {
+        let stored = Stored::read(&record.bytes).ok_or(SettleError::NotFound)?;
+        if let Some(closing) = stored.closing {
+            return Err(SettleError::Closed(closing));
+        }
+        if self.clock.now() >= stored.deadline {
+            self.close(id, Outcome::TimedOut).await?;
+            return Err(SettleError::Closed(Outcome::TimedOut.closing()));
+        }
+        Ok(stored)
+    }
+
+    /// Holds a submission against what was asked.
+    fn answer(&self, stored: &Stored<'_>, submission: Submission) -> Result<Answer, SettleError> {
+        let values = match submission {
+            Submission::Decline(reason) => return Ok(Answer::Declined { reason }),
+            Submission::Cancel => return Ok(Answer::Cancelled),
+            Submission::Accept(values) => values,
+        };
+        let question = stored.question.as_ref().ok_or(SettleError::NotFound)?;
+        let asked = question.asked().ok_or(SettleError::NotFound)?;
+        if let Some(url) = asked.url.filter(|_| asked.mode.as_deref() == Some("url")) {
+            let link = Link::read(&url, question.host.as_deref());
+            return match link.consent() {
+                Some(consent) => Ok(Answer::Accepted(consent)),
+                None => Err(SettleError::Refused(Box::new(link))),
+            };
+        }
+        let schema = asked.schema.map_or("{}", |schema| schema.get());
+        let form = self.forms.read(schema)?;
+        let checked = form.check(values);
+        checked
+            .map(Answer::Accepted)
+            .map_err(|Unfit { problems }| SettleError::Unfit(problems))
+    }
+
+    /// The record of a closed ticket. The question stays in it only as long as the node that
+    /// waits has to hold an answer against it.
+    fn closed(&self, stored: Stored<'_>, outcome: &Outcome, said: Option<&Said>) -> Bytes {
+        Stored {
+            changed: self.stamp(),
+            question: stored.question.filter(|_| said.is_some()),
+            closing: Some(outcome.closing()),
+            said: said.map(Said::as_raw),
+            ..stored
+        }
+        .write()
+    }
+
+    /// Ends a ticket of this node, if it is still open.
+    pub async fn close(&self, id: TicketId, outcome: Outcome) -> Result<(), StoreError> {
+        let Some(user) = self
+            .lock()
+            .tickets
+            .get(&id)
+            .map(|waiting| waiting.share.user.clone())
+        else {
+            return Ok(());
+        };
+        let key = Key::new(&*user, id.to_string());
+        loop {
+            let Some(record) = self.store.get(&key).await? else {
+                // It never got there, or its time to live is over.
+                self.finish(id, outcome);
+                return Ok(());
+            };
+            let Some(stored) = Stored::read(&record.bytes) else {
+                self.finish(id, outcome);
+                return Ok(());
+            };
+            if stored.state() != State::Open {
+                return self.hear(&key).await; // Another node's answer came first.
+            }
+            let bytes = self.closed(stored, &outcome, None);
+            let ttl = self.rules.memory;
+            if self.store.replace(&key, record.version, bytes, ttl).await? {
+                self.finish(id, outcome);
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes over what another node wrote down for this one.
+    pub async fn hear(&self, key: &Key) -> Result<(), StoreError> {
+        let (Ok(id), Some(record)) = (key.id.parse(), self.store.get(key).await?) else {
+            return Ok(());
+        };
+        let Some(mut stored) = Stored::read(&record.bytes) else {
+            return Ok(());
+        };
+        let (Some(closing), Some(said)) = (&stored.closing, stored.said.take()) else {
+            return Ok(()); // It was heard already.
+        };
+        let Some(by) = closing.by else {
+            return Ok(());
+        };
+        // What comes out of a store is held against the form again.
+        let answer = Said::read(said).and_then(|said| self.answer(&stored, said).ok());
+        // What was said is not kept once it is heard.
+        stored.question = None;
+        let ttl = self.rules.memory;
+        let heard = self
+            .store
+            .replace(key, record.version, stored.write(), ttl)
+            .await?;
+        if let (true, Some(answer)) = (heard, answer) {
+            self.finish(id, Outcome::Answered(answer, by));
+        }
+        Ok(())
+    }
+
+    /// Tells the node that waits. If it is gone, so is whoever wanted the answer.
+    async fn tell(&self, owner: &NodeId, key: &Key) {
+        let letter = serde_json::to_vec(&[&key.user, &key.id]).unwrap_or_default();
+        if let Err(error) = self.post.call(owner, letter.into()).await {
+            tracing::warn!(ticket = %key.id, %error, "the node that asked did not hear the answer");
+        }
+    }
+
+    fn finish(&self, id: TicketId, outcome: Outcome) {
+        if let Some(waiting) = self.forget(id) {
+            // Whoever does not wait any more has dropped the ticket.
+            let _ = waiting.send(outcome);
+        }
+    }
+
+    fn forget(&self, id: TicketId) -> Option<oneshot::Sender<Outcome>> {
+        let mut open = self.lock();
+        let Waiting {
+            share,
+            timer,
+            outcome,
+        } = open.tickets.remove(&id)?;
+        open.deadlines.try_remove(&timer);
+        open.tally.remove(share, &self.rules, Instant::now());
+        Some(outcome)
+    }
+}

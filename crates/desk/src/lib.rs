@@ -1,0 +1,47 @@
+//! Where questions wait until a person answers, refuses, or time runs out.
+//!
+//! A server's question becomes a [`Ticket`] ([`Desk::ask`]), which is a future of an
+//! [`Outcome`]. Surfaces see what is open and every change ([`Desk::watch`]) and hand in what
+//! a person said ([`Desk::settle`]). Every ticket ends exactly once, and the outcome says how.
+//!
+//! ```
+//! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+//! use midcall_core::{Asker, Elicitation, Limits, Scope, Values};
+//! use midcall_desk::{By, Desk, Outcome, Route, Rules, Submission};
+//! use midcall_store::{Mailroom, Memory};
+//!
+//! let desk = Desk::open(Memory::default(), Mailroom::default(), Rules::default()).await?;
+//! let params = r#"{"message": "Name?", "requestedSchema":
+//!     {"type": "object", "properties": {"name": {"type": "string"}}}}"#;
+//! let question = Elicitation::read(params, Asker::named("crm"), &Limits::default())?;
+//! let ana = Scope::user("ana");
+//!
+//! let ticket = desk.ask(&ana, &question, None).await?;
+//! let typed = Values::read(r#"{"name": "Ana"}"#, &Limits::default())?;
+//! let by = By { route: Route::Page, human: true };
+//! desk.settle(&ana, ticket.id(), Submission::Accept(typed), by).await?;
+//! assert!(matches!(ticket.await, Outcome::Answered(..)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
+//!
+//! Elsewhere: how records are kept (`midcall-store`), HTTP (`midcall`).
+
+mod clock;
+mod desk;
+mod forms;
+mod keeper;
+mod outcome;
+mod record;
+mod rules;
+mod said;
+mod tally;
+mod ticket;
+mod watch;
+
+pub use desk::{AskError, Desk, SettleError, Submission};
+pub use outcome::{By, Closing, Outcome, Route, State, Status, Unavailable, Withdrawn};
+pub use record::Question;
+pub use rules::{Limited, Rules};
+pub use ticket::{Ticket, TicketId};
+pub use watch::{News, Watch};

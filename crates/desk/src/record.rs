@@ -1,0 +1,160 @@
+//! A ticket as it is stored, and as surfaces are told of it.
+
+use bytes::Bytes;
+use midcall_core::Asker;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::clock::Stamp;
+use crate::outcome::{Closing, State};
+
+/// What the store keeps of a ticket. The params are kept as the wire brought them.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Stored<'a> {
+    pub asked: Stamp,
+    pub deadline: Stamp,
+    /// When it last changed. Changes are told in this order.
+    pub changed: Stamp,
+    /// The node that waits for the answer.
+    pub owner: &'a str,
+    /// Only while it is open: what is closed needs no question any more.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<StoredQuestion<'a>>,
+    /// Whether the person has opened the link.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub opened: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closing: Option<Closing>,
+    /// What was said, on its way to a node that has not heard it yet.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<&'a RawValue>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct StoredQuestion<'a> {
+    #[serde(borrow)]
+    pub server: std::borrow::Cow<'a, str>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<std::borrow::Cow<'a, str>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<std::borrow::Cow<'a, str>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<std::borrow::Cow<'a, str>>,
+    #[serde(borrow)]
+    pub params: &'a RawValue,
+}
+
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+impl<'a> Stored<'a> {
+    pub fn read(bytes: &'a Bytes) -> Option<Self> {
+        serde_json::from_slice(bytes).ok()
+    }
+
+    pub fn write(&self) -> Bytes {
+        serde_json::to_vec(self)
+            .map(Bytes::from)
+            .unwrap_or_default()
+    }
+
+    pub fn state(&self) -> State {
+        self.closing
+            .as_ref()
+            .map_or(State::Open, |closing| closing.state)
+    }
+}
+
+impl<'a> StoredQuestion<'a> {
+    pub fn new(asker: &'a Asker, params: &'a RawValue) -> Self {
+        Self {
+            server: asker.server.as_str().into(),
+            version: asker.version.as_deref().map(Into::into),
+            tool: asker.tool.as_deref().map(Into::into),
+            host: asker.host.as_deref().map(Into::into),
+            params,
+        }
+    }
+
+    pub fn asked(&self) -> Option<Asked<'a>> {
+        serde_json::from_str(self.params.get()).ok()
+    }
+}
+
+/// The parts of the params that a desk needs.
+#[derive(Deserialize)]
+pub(crate) struct Asked<'a> {
+    #[serde(default, borrow)]
+    pub mode: Option<std::borrow::Cow<'a, str>>,
+    #[serde(default, borrow)]
+    pub message: Option<std::borrow::Cow<'a, str>>,
+    #[serde(default, borrow, rename = "requestedSchema")]
+    pub schema: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    pub url: Option<std::borrow::Cow<'a, str>>,
+}
+
+/// An open ticket as surfaces see it: the data of `elicitation/request`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Question {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// The ticket.
+    pub id: String,
+    /// `form` or `url`.
+    pub mode: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    /// The server's message.
+    pub description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    params: Box<RawValue>,
+    server: Server,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<String>,
+    asked: String,
+    deadline: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Server {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+}
+
+impl Question {
+    pub(crate) fn of(id: &str, stored: &Stored<'_>) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Titled {
+            #[serde(default)]
+            title: Option<String>,
+        }
+        let question = stored.question.as_ref()?;
+        let asked = question.asked()?;
+        let is_url = asked.mode.as_deref() == Some("url");
+        let schema = asked.schema.filter(|_| !is_url);
+        let titled = schema.and_then(|schema| serde_json::from_str::<Titled>(schema.get()).ok());
+        Some(Self {
+            kind: "elicitation/request",
+            id: id.to_owned(),
+            mode: if is_url { "url" } else { "form" },
+            title: titled.and_then(|titled| titled.title),
+            description: asked.message.unwrap_or_default().into_owned(),
+            schema: schema.map(ToOwned::to_owned),
+            url: asked.url.filter(|_| is_url).map(Into::into),
+            params: question.params.to_owned(),
+            server: Server {
+                name: question.server.clone().into_owned(),
+                version: question.version.clone().map(Into::into),
+            },
+            tool: question.tool.clone().map(Into::into),
+            asked: stored.asked.rfc3339(),
+            deadline: stored.deadline.rfc3339(),
+        })
+    }
+}

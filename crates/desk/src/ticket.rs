@@ -1,0 +1,114 @@
+//! A question that waits, in the hands of whoever asked it.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::str::FromStr;
+use std::task::{Context, Poll};
+
+use aws_lc_rs::rand;
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::outcome::{Outcome, Unavailable, Withdrawn};
+
+/// The name of a ticket: 128 random bits, so that nobody guesses one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TicketId([u8; 16]);
+
+/// An open question: a future of its outcome. Whoever drops it takes the question back.
+#[must_use = "a ticket that is dropped takes its question back"]
+pub struct Ticket {
+    id: TicketId,
+    outcome: oneshot::Receiver<Outcome>,
+    done: bool,
+    drops: mpsc::UnboundedSender<(TicketId, Withdrawn)>,
+}
+
+impl TicketId {
+    pub(crate) fn random() -> Self {
+        let mut bytes = [0; 16];
+        rand::fill(&mut bytes).expect("the system has randomness");
+        Self(bytes)
+    }
+}
+
+impl Ticket {
+    pub(crate) fn new(
+        id: TicketId,
+        outcome: oneshot::Receiver<Outcome>,
+        drops: mpsc::UnboundedSender<(TicketId, Withdrawn)>,
+    ) -> Self {
+        Self {
+            id,
+            outcome,
+            done: false,
+            drops,
+        }
+    }
+
+    /// Its name.
+    pub fn id(&self) -> TicketId {
+        self.id
+    }
+}
+
+impl Future for Ticket {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
+        let outcome = std::task::ready!(Pin::new(&mut self.outcome).poll(context));
+        self.done = true;
+        // The desk itself is gone, and with it the way to a person.
+        Poll::Ready(outcome.unwrap_or(Outcome::Unavailable(Unavailable::StoreLost)))
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if !self.done {
+            // Without a desk there is nothing to take back.
+            let _ = self.drops.send((self.id, Withdrawn::Dropped));
+        }
+    }
+}
+
+impl fmt::Display for TicketId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = [0; 22];
+        let written = BASE64_URL_SAFE_NO_PAD.encode_slice(self.0, &mut text);
+        let length = written.map_err(|_| fmt::Error)?;
+        f.write_str(str::from_utf8(&text[..length]).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl fmt::Debug for TicketId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Not the name of any ticket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this is not the name of a ticket")]
+pub struct NoTicketId;
+
+impl FromStr for TicketId {
+    type Err = NoTicketId;
+
+    fn from_str(text: &str) -> Result<Self, NoTicketId> {
+        let mut bytes = [0; 18];
+        let read = BASE64_URL_SAFE_NO_PAD.decode_slice(text, &mut bytes);
+        match read {
+            Ok(16) => Ok(Self(bytes[..16].try_into().map_err(|_| NoTicketId)?)),
+            _ => Err(NoTicketId),
+        }
+    }
+}
+
+impl fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Ticket({})", self.id)
+    }
+}
