@@ -15,6 +15,7 @@ use tokio_util::time::{DelayQueue, delay_queue};
 use crate::clock::{Clock, Stamp};
 use crate::forms::Forms;
 use crate::keeper;
+use crate::mark::Mark;
 use crate::outcome::{By, Closing, Outcome, State, Status, Withdrawn};
 use crate::record::{Stored, StoredQuestion};
 use crate::rules::{Limited, Rules};
@@ -196,7 +197,7 @@ impl<S: Store, P: Post> Desk<S, P> {
 
     /// The same, from where a watcher left off: `after` is the [`Watch::mark`] of what it saw
     /// last.
-    pub async fn watch_after(&self, scope: &Scope, after: u64) -> Result<Watch<S>, StoreError> {
+    pub async fn watch_after(&self, scope: &Scope, after: &Mark) -> Result<Watch<S>, StoreError> {
         Watch::start(self.inner.store.clone(), scope.clone(), Some(after)).await
     }
 
@@ -223,28 +224,16 @@ impl<S: Store, P: Post> Desk<S, P> {
         let inner = &*self.inner;
         loop {
             let record = inner.find(scope, id).await?;
-            let stored = inner.still_open(&record, id).await?;
-            let answer = inner.answer(&stored, submission.clone())?;
-            let owner = stored.owner.to_owned();
-            let is_ours = owner == inner.node.0.as_str();
-            let outcome = Outcome::Answered(answer, by);
-            let said = if is_ours { None } else { Said::of(&submission) };
-            let key = Key::new(&record.scope.user, &record.id);
-            let bytes = inner.closed(stored, &outcome, said.as_ref());
-            let ttl = inner.rules.memory;
-            if !inner
-                .store
-                .replace(&key, record.version, bytes, ttl)
-                .await?
-            {
-                continue; // Somebody changed it meanwhile: look again.
+            if let Some(stored) = inner.still_open(&record).await? {
+                let answer = inner.answer(&stored, submission.clone())?;
+                let outcome = Outcome::Answered(answer, by);
+                if inner
+                    .end(&record, stored, outcome, Some(&submission))
+                    .await?
+                {
+                    return Ok(());
+                }
             }
-            if is_ours {
-                inner.finish(id, outcome);
-            } else {
-                inner.tell(&NodeId(owner), &key).await;
-            }
-            return Ok(());
         }
     }
 
@@ -253,7 +242,9 @@ impl<S: Store, P: Post> Desk<S, P> {
         let inner = &*self.inner;
         loop {
             let record = inner.find(scope, id).await?;
-            let mut stored = inner.still_open(&record, id).await?;
+            let Some(mut stored) = inner.still_open(&record).await? else {
+                continue;
+            };
             if stored.opened {
                 return Ok(());
             }
@@ -306,22 +297,44 @@ impl<S: Store, P: Post> Inner<S, P> {
             .ok_or(SettleError::NotFound)
     }
 
-    /// The ticket in a record, if it still waits. One whose time is over is closed first: a
-    /// late answer must not win because the clock's own task was slow.
-    async fn still_open<'a>(
-        &self,
-        record: &'a Record,
-        id: TicketId,
-    ) -> Result<Stored<'a>, SettleError> {
+    /// The ticket in a record, if it still waits; nothing if its time is over, but the record
+    /// did not say so yet: look again. A late answer must not win because the clock's own task
+    /// was slow, or the node that asked is gone.
+    async fn still_open<'a>(&self, record: &'a Record) -> Result<Option<Stored<'a>>, SettleError> {
         let stored = Stored::read(&record.bytes).ok_or(SettleError::NotFound)?;
         if let Some(closing) = stored.closing {
             return Err(SettleError::Closed(closing));
         }
-        if self.clock.now() >= stored.deadline {
-            self.close(id, Outcome::TimedOut).await?;
-            return Err(SettleError::Closed(Outcome::TimedOut.closing()));
+        if self.clock.now() < stored.deadline {
+            return Ok(Some(stored));
         }
-        Ok(stored)
+        self.end(record, stored, Outcome::TimedOut, None).await?;
+        Ok(None)
+    }
+
+    /// Writes down how a ticket ended, and tells whoever waits for it. `false` if the record
+    /// changed meanwhile.
+    async fn end(
+        &self,
+        record: &Record,
+        stored: Stored<'_>,
+        outcome: Outcome,
+        submission: Option<&Submission>,
+    ) -> Result<bool, SettleError> {
+        let owner = NodeId(stored.owner.to_owned());
+        let is_ours = owner == self.node;
+        let said = submission.filter(|_| !is_ours).and_then(Said::of);
+        let key = Key::new(&record.scope.user, &record.id);
+        let bytes = self.closed(stored, &outcome, said.as_ref());
+        let ttl = self.rules.memory;
+        if !self.store.replace(&key, record.version, bytes, ttl).await? {
+            return Ok(false);
+        }
+        match record.id.parse() {
+            Ok(id) if is_ours => self.finish(id, outcome),
+            _ => self.tell(&owner, &key).await,
+        }
+        Ok(true)
     }
 
     /// Holds a submission against what was asked.
@@ -363,33 +376,29 @@ impl<S: Store, P: Post> Inner<S, P> {
 
     /// Ends a ticket of this node, if it is still open.
     pub async fn close(&self, id: TicketId, outcome: Outcome) -> Result<(), StoreError> {
-        let Some(user) = self
-            .lock()
-            .tickets
-            .get(&id)
-            .map(|waiting| waiting.share.user.clone())
-        else {
-            return Ok(());
+        let user = match self.lock().tickets.get(&id) {
+            Some(waiting) => waiting.share.user.clone(),
+            None => return Ok(()),
         };
         let key = Key::new(&*user, id.to_string());
         loop {
-            let Some(record) = self.store.get(&key).await? else {
-                // It never got there, or its time to live is over.
+            let record = self.store.get(&key).await?;
+            let stored = record
+                .as_ref()
+                .and_then(|record| Stored::read(&record.bytes));
+            let (Some(record), Some(stored)) = (&record, stored) else {
+                // It never got there, or nobody remembers it.
                 self.finish(id, outcome);
                 return Ok(());
             };
-            let Some(stored) = Stored::read(&record.bytes) else {
-                self.finish(id, outcome);
-                return Ok(());
-            };
-            if stored.state() != State::Open {
-                return self.hear(&key).await; // Another node's answer came first.
+            if stored.closing.is_some() {
+                return self.hear(&key).await; // Somebody else came first.
             }
-            let bytes = self.closed(stored, &outcome, None);
-            let ttl = self.rules.memory;
-            if self.store.replace(&key, record.version, bytes, ttl).await? {
-                self.finish(id, outcome);
-                return Ok(());
+            match self.end(record, stored, outcome.clone(), None).await {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+                Err(SettleError::Store(error)) => return Err(error),
+                Err(_) => return Ok(()),
             }
         }
     }
@@ -402,11 +411,15 @@ impl<S: Store, P: Post> Inner<S, P> {
         let Some(mut stored) = Stored::read(&record.bytes) else {
             return Ok(());
         };
-        let (Some(closing), Some(said)) = (&stored.closing, stored.said.take()) else {
-            return Ok(()); // It was heard already.
-        };
-        let Some(by) = closing.by else {
+        let Some(closing) = stored.closing.clone() else {
             return Ok(());
+        };
+        if closing.state == State::TimedOut {
+            self.finish(id, Outcome::TimedOut);
+            return Ok(());
+        }
+        let (Some(said), Some(by)) = (stored.said.take(), closing.by) else {
+            return Ok(()); // It was heard already, or this node closed it itself.
         };
         // What comes out of a store is held against the form again.
         let answer = Said::read(said).and_then(|said| self.answer(&stored, said).ok());

@@ -31,6 +31,7 @@ mod clock;
 mod desk;
 mod forms;
 mod keeper;
+mod mark;
 mod outcome;
 mod record;
 mod rules;
@@ -40,8 +41,9 @@ mod ticket;
 mod watch;
 
 pub use desk::{AskError, Desk, SettleError, Submission};
+pub use mark::{Mark, NoMark};
 pub use outcome::{By, Closing, Outcome, Route, State, Status, Unavailable, Withdrawn};
 pub use record::Question;
 pub use rules::{Limited, Rules};
-pub use ticket::{Ticket, TicketId};
+pub use ticket::{NoTicketId, Ticket, TicketId};
 pub use watch::{News, Watch};

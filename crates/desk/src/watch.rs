@@ -7,6 +7,7 @@ use midcall_store::{Change, Changes, Record, Store, StoreError};
 use serde::Serialize;
 
 use crate::clock::Stamp;
+use crate::mark::Mark;
 use crate::outcome::{Closing, State};
 use crate::record::{Question, Stored};
 
@@ -19,7 +20,7 @@ pub struct Watch<S> {
     waiting: VecDeque<(Stamp, News)>,
     /// The last told change of each ticket, so that none is told twice.
     told: HashMap<String, Stamp>,
-    mark: Stamp,
+    mark: Mark,
 }
 
 /// One thing that happened to a ticket.
@@ -42,10 +43,6 @@ pub enum News {
         closing: Closing,
     },
 }
-
-/// How far a watcher that comes back is told again what it may have heard: changes of several
-/// nodes do not arrive in the order of their stamps.
-const OVERLAP: u64 = 50_000;
 
 /// How many tickets are remembered as told.
 const MOST_TOLD: usize = 10_000;
@@ -80,7 +77,7 @@ impl<S: Store> Watch<S> {
     pub(crate) async fn start(
         store: S,
         scope: Scope,
-        after: Option<u64>,
+        after: Option<&Mark>,
     ) -> Result<Self, StoreError> {
         // First listen, then look: what happens in between is heard and seen, never missed.
         let changes = store.changes(&scope).await?;
@@ -90,9 +87,9 @@ impl<S: Store> Watch<S> {
             changes,
             waiting: VecDeque::new(),
             told: HashMap::new(),
-            mark: Stamp(after.unwrap_or_default()),
+            mark: after.cloned().unwrap_or_default(),
         };
-        watch.look(after.map(Stamp)).await?;
+        watch.look(after.is_some()).await?;
         Ok(watch)
     }
 
@@ -100,64 +97,64 @@ impl<S: Store> Watch<S> {
     pub async fn next(&mut self) -> Result<News, StoreError> {
         loop {
             if let Some((changed, news)) = self.waiting.pop_front() {
-                self.mark = self.mark.max(changed);
+                self.mark.add(changed);
                 return Ok(news);
             }
             match self.changes.next().await {
-                Ok(Change::Put(record)) => self.add(News::of(&record), &record.id),
+                Ok(Change::Put(record)) => {
+                    if let Some((changed, news)) = News::of(&record) {
+                        self.add(changed, record.id, news);
+                    }
+                }
                 Ok(Change::Gone(_)) => {}
-                Err(_) => self.look(Some(self.mark)).await?,
+                Err(_) => self.look(true).await?,
             }
         }
     }
 
     /// Where this watcher stands, for one that comes back later.
-    pub fn mark(&self) -> u64 {
-        self.mark.0
+    pub fn mark(&self) -> &Mark {
+        &self.mark
     }
 
-    /// Reads what there is: all that is open, or what changed after a stamp.
-    async fn look(&mut self, after: Option<Stamp>) -> Result<(), StoreError> {
-        let mut records: Vec<(Stamp, Record)> = Vec::new();
+    /// Reads what there is: all that is open, or what changed after the mark.
+    async fn look(&mut self, resumes: bool) -> Result<(), StoreError> {
+        let mut found: Vec<(Stamp, String, News)> = Vec::new();
         for record in self.store.list(&self.scope).await? {
             let Some(stored) = Stored::read(&record.bytes) else {
                 continue;
             };
-            let wanted = match after {
-                None => stored.closing.is_none(),
-                Some(after) => stored.changed.0 + OVERLAP > after.0,
-            };
-            if wanted {
-                // A newcomer is told of the question itself, even if its link is open.
-                let unseen = after.is_none_or(|after| stored.asked.0 + OVERLAP > after.0);
-                if unseen
-                    && stored.opened
-                    && let Some(question) = Question::of(&record.id, &stored)
-                {
-                    let news = News::Request(Box::new(question));
-                    self.waiting.push_back((stored.asked, news));
-                }
-                records.push((stored.changed, record));
+            let is_new = |changed| !(resumes && self.mark.has_told(changed));
+            if (!resumes && stored.closing.is_some()) || !is_new(stored.changed) {
+                continue;
+            }
+            // Who has not heard of the question is told of it even if its link is open already.
+            if stored.opened
+                && is_new(stored.asked)
+                && let Some(question) = Question::of(&record.id, &stored)
+            {
+                let news = News::Request(Box::new(question));
+                found.push((stored.asked, record.id.clone(), news));
+            }
+            if let Some((changed, news)) = News::of(&record) {
+                found.push((changed, record.id, news));
             }
         }
-        records.sort_by_key(|(changed, _)| *changed);
-        for (_, record) in records {
-            self.add(News::of(&record), &record.id);
+        found.sort_by_key(|(changed, ..)| *changed);
+        for (changed, id, news) in found {
+            self.add(changed, id, news);
         }
         Ok(())
     }
 
-    fn add(&mut self, news: Option<(Stamp, News)>, id: &str) {
-        let Some((changed, news)) = news else {
-            return;
-        };
-        if self.told.get(id).is_some_and(|told| *told >= changed) {
+    fn add(&mut self, changed: Stamp, id: String, news: News) {
+        if self.told.get(&id).is_some_and(|told| *told >= changed) {
             return;
         }
         if self.told.len() >= MOST_TOLD {
             self.told.clear();
         }
-        self.told.insert(id.to_owned(), changed);
+        self.told.insert(id, changed);
         self.waiting.push_back((changed, news));
     }
 }
