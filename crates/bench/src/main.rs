@@ -7,6 +7,7 @@
 
 mod ajv;
 mod core;
+mod desk;
 mod hostile;
 mod side;
 
@@ -17,7 +18,7 @@ use std::{env, process};
 static MEMORY: peak_alloc::PeakAlloc = peak_alloc::PeakAlloc;
 
 /// A new area is a file beside `core.rs` and a line here.
-const AREAS: &[(&str, fn())] = &[("core", core::run)];
+const AREAS: &[(&str, fn())] = &[("core", core::run), ("desk", desk::run)];
 
 fn main() {
     let wanted: Vec<String> = env::args().skip(1).collect();

@@ -92,6 +92,13 @@ pub fn median(times: &mut [f64]) -> Seconds {
 #[derive(Clone, Copy)]
 pub struct Seconds(f64);
 
+impl Seconds {
+    /// The number itself.
+    pub fn seconds(self) -> f64 {
+        self.0
+    }
+}
+
 impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
