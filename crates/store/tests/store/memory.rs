@@ -111,3 +111,22 @@ async fn what_is_kept_stays_out_of_the_logs() {
     let record = store.get(&Key::new("ana", "id")).await.unwrap();
     assert!(!format!("{store:?} {record:?}").contains("secret"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_expired_is_gone_before_its_memory_is_given_back() {
+    let store = Memory::default();
+    let (ana, key) = (Scope::user("ana"), Key::new("ana", "99"));
+    for at in 0..100 {
+        insert(&store, "ana", at, MINUTE).await;
+    }
+    advance(MINUTE).await;
+    assert_eq!(store.list(&ana).await.unwrap(), []);
+    assert_eq!(store.get(&key).await.unwrap(), None);
+    let replaced = store.replace(&key, Version(1), "y".into(), MINUTE).await;
+    assert!(!replaced.unwrap());
+    assert_eq!(store.take(&key).await.unwrap(), None);
+    insert(&store, "ana", 99, MINUTE).await;
+    assert_eq!(store.list(&ana).await.unwrap().len(), 1);
+    // Three writes dropped four each; the new record took the place of an expired one.
+    assert_eq!(kept(&store), "Memory { records: 88, users: 1 }");
+}
