@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use serde_json::Map;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::answer::Answer;
-use crate::form::{Form, FormError};
-use crate::limits::Limits;
+use crate::form::{Fault, Form, FormError, Problem};
+use crate::limits::{Limits, is_within};
 use crate::link::Link;
 use crate::values::{Checked, Unfit, Values};
 use crate::wire::{Action, Asked, ElicitRequestParams, ElicitResult, Unreadable};
@@ -24,10 +24,11 @@ use crate::wire::{Action, Asked, ElicitRequestParams, ElicitResult, Unreadable};
 /// let question = Elicitation::read(params, Asker::named("files"), &Limits::default())?;
 ///
 /// let yes = ElicitResult::read(json!({"action": "accept", "content": {"sure": true}}))?;
-/// assert!(matches!(question.answer(yes), Ok(Answer::Accepted(_))));
+/// let limits = Limits::default();
+/// assert!(matches!(question.answer(yes, &limits), Ok(Answer::Accepted(_))));
 ///
 /// let unclear = ElicitResult::read(json!({"action": "accept", "content": {"sure": "yes"}}))?;
-/// assert!(question.answer(unclear).is_err());
+/// assert!(question.answer(unclear, &limits).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)] // Debug is written by hand: `_meta` in the params may hold anything
@@ -143,12 +144,20 @@ impl Elicitation {
         &self.params
     }
 
-    /// What a client's result says. Content that does not fit is not an answer.
-    pub fn answer(&self, result: ElicitResult) -> Result<Answer, Unfit> {
+    /// What a client's result says. Content that does not fit, or is too large, is not an
+    /// answer.
+    pub fn answer(&self, result: ElicitResult, limits: &Limits) -> Result<Answer, Unfit> {
         Ok(match (result.action(), &self.wanted) {
             (Action::Accept, Wanted::Form(form)) => {
-                let content = result.into_content().unwrap_or_default();
-                Answer::Accepted(form.check(Values::from(content))?)
+                let content = Value::Object(result.into_content().unwrap_or_default());
+                if !is_within(&content, limits.content_bytes) {
+                    let problems = vec![Problem::new("", Fault::TooBig)];
+                    return Err(Unfit { problems });
+                }
+                let Value::Object(content) = content else {
+                    unreachable!("it was made an object above")
+                };
+                Answer::Accepted(form.check(form.trim(Values::from(content)))?)
             }
             // Opening a link is consent and has no content, whatever a client puts there.
             (Action::Accept, Wanted::Link(_)) => Answer::Accepted(Checked(Values(Map::new()))),
@@ -157,7 +166,8 @@ impl Elicitation {
         })
     }
 
-    /// How an answer is said to the server.
+    /// How an answer is said to the server. The protocol has no place for the reason of a
+    /// refusal: it belongs in the outcome, under `_meta`.
     pub fn result(&self, answer: Answer) -> ElicitResult {
         match (answer, &self.wanted) {
             (Answer::Accepted(content), Wanted::Form(_)) => {
@@ -195,7 +205,7 @@ impl Asker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn question(params: Value) -> Elicitation {
         Elicitation::read(
@@ -232,7 +242,10 @@ mod tests {
                 Some(json!({"action": "accept"})),
             ),
         ] {
-            let answer = question.answer(ElicitResult::read(result.clone()).unwrap());
+            let answer = question.answer(
+                ElicitResult::read(result.clone()).unwrap(),
+                &Limits::default(),
+            );
             let told = question.result(answer.unwrap()).write();
             assert_eq!(Value::Object(told), expected.unwrap_or(result));
         }

@@ -5,11 +5,14 @@
 //!
 //! In: a form. Out: [`findings`]. Elsewhere: how it is printed (`midcall lint`).
 
+use std::cmp::Ordering;
+
 use serde::{Serialize, Serializer};
+use serde_json::Number;
 
 use crate::catalog::{Locale, Param};
-use crate::form::{Field, Form, Kind, Range};
-use crate::wire::{Revision, Telling};
+use crate::form::{Field, Form, Kind, Offer, Range, order};
+use crate::wire::{Changed, Revision, Telling};
 
 /// One thing to know.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -72,13 +75,9 @@ pub fn findings(
             add(path, Level::Error, "mcp.elicitation.lint.secret", &params);
         }
     }
-    for path in form.unenforced() {
-        add(
-            &path,
-            Level::Warning,
-            "mcp.elicitation.lint.unenforced",
-            &[],
-        );
+    let unenforced = form.unenforced();
+    for path in &unenforced {
+        add(path, Level::Warning, "mcp.elicitation.lint.unenforced", &[]);
     }
     if fields.len() > MANY {
         let params = [("count", fields.len().into())];
@@ -99,6 +98,11 @@ pub fn findings(
 
     for revision in revisions {
         for change in Telling::of(form, *revision, locale).changes {
+            // Nobody checks what is not enforced, so nothing is promised of it.
+            let promises = matches!(change.what, Changed::RuleLeftOut | Changed::PatternAsHint);
+            if promises && unenforced.contains(&change.path) {
+                continue;
+            }
             let key = change.what.key();
             let told = found
                 .iter_mut()
@@ -116,7 +120,7 @@ pub fn findings(
         }
     }
     let place = |path: &str| fields.iter().position(|(known, _)| known == path);
-    found.sort_by_key(|finding| (place(&finding.path), finding.level));
+    found.sort_by_cached_key(|finding| (place(&finding.path), finding.level));
     found
 }
 
@@ -126,8 +130,17 @@ fn advice(field: &Field) -> Vec<(Level, &'static str)> {
     if field.title.is_none() && field.description.is_none() {
         found.push((Level::Advice, "mcp.elicitation.lint.no_words"));
     }
+    let options: &[Offer] = match &field.kind {
+        Kind::Choice(offers) => &offers.list,
+        Kind::Choices(choices) => &choices.offers.list,
+        _ => &[],
+    };
+    let words = options
+        .iter()
+        .flat_map(|offer| [&offer.title, &offer.description]);
     if [&field.title, &field.description]
         .into_iter()
+        .chain(words)
         .flatten()
         .any(|text| has_url(text))
     {
@@ -161,21 +174,23 @@ fn is_impossible(kind: &Kind) -> bool {
 }
 
 fn is_empty(range: &Range) -> bool {
-    let number = |n: &Option<serde_json::Number>| n.as_ref().and_then(|n| n.as_f64());
-    let crossed = |min: Option<f64>, max: Option<f64>, strict: bool| {
-        min.zip(max)
-            .is_some_and(|(a, b)| if strict { a >= b } else { a > b })
+    let crossed = |min: &Option<Number>, max: &Option<Number>, strict: bool| {
+        let pair = min.as_ref().zip(max.as_ref());
+        pair.is_some_and(|(min, max)| match order(min, max) {
+            Ordering::Less => false,
+            Ordering::Equal => strict,
+            Ordering::Greater => true,
+        })
     };
-    let (min, max) = (number(&range.minimum), number(&range.maximum));
-    let (above, below) = (number(&range.above), number(&range.below));
-    crossed(min, max, false)
-        || crossed(above, max, true)
-        || crossed(min, below, true)
-        || crossed(above, below, true)
+    crossed(&range.minimum, &range.maximum, false)
+        || crossed(&range.above, &range.maximum, true)
+        || crossed(&range.minimum, &range.below, true)
+        || crossed(&range.above, &range.below, true)
 }
 
 /// A server's words are never made clickable: an address among them only gets copied by hand.
 fn has_url(text: &str) -> bool {
+    let text = text.to_lowercase();
     ["http://", "https://", "www."]
         .iter()
         .any(|start| text.contains(start))

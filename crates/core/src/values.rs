@@ -117,7 +117,9 @@ impl fmt::Debug for Checked {
 }
 
 fn paths(problems: &[Problem]) -> String {
-    let mut paths: Vec<&str> = problems.iter().map(|p| p.path.as_str()).collect();
+    // Names may be a stranger's, and an error may be printed to a terminal.
+    let shown = |problem: &Problem| problem.path.escape_debug().take(100).collect();
+    let mut paths: Vec<String> = problems.iter().map(shown).collect();
     paths.dedup();
     paths.join(", ")
 }

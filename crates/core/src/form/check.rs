@@ -4,10 +4,12 @@
 //! field that is due. Nothing is allocated unless something is wrong.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 use serde_json::{Map, Number, Value};
 
 use super::number::{is_integer, is_rounded, order, whole};
+use super::pattern::MOST_TEXT;
 use super::*;
 use crate::values::{Checked, Unfit, Values};
 
@@ -37,6 +39,8 @@ const ENOUGH: usize = 100;
 #[derive(Default)]
 struct Found {
     problems: Vec<Problem>,
+    /// How much text was held against patterns.
+    matched: usize,
 }
 
 impl Found {
@@ -140,28 +144,18 @@ impl Field {
             (Kind::Integer(_), _) => found.add(at, Fault::NotInteger),
             (Kind::Switch, Value::Bool(_)) => {}
             (Kind::Switch, _) => found.add(at, Fault::NotBoolean),
-            (Kind::Choice(offers), value) => look_offered(offers, value, at, found),
+            (Kind::Choice(offers), value) => offers.look(value, at, found),
             (Kind::Choices(choices), Value::Array(chosen)) => {
-                for (index, value) in chosen.iter().enumerate() {
-                    if found.enough() {
-                        return;
-                    }
-                    look_offered(&choices.offers, value, &At::Index(at, index), found);
+                if !choices.count.is_exceeded(chosen, at, found) {
+                    choices.offers.look_each(chosen, at, found);
+                    choices.count.look(chosen, at, found);
                 }
-                choices.count.look(chosen, at, found);
             }
             (Kind::Tags(tags), Value::Array(typed)) => {
-                for (index, value) in typed.iter().enumerate() {
-                    if found.enough() {
-                        return;
-                    }
-                    let at = At::Index(at, index);
-                    match value {
-                        Value::String(tag) => tags.text.look(tag, value, &at, found),
-                        _ => found.add(&at, Fault::NotText),
-                    }
+                if !tags.count.is_exceeded(typed, at, found) {
+                    tags.text.look_each(typed, at, found);
+                    tags.count.look(typed, at, found);
                 }
-                tags.count.look(typed, at, found);
             }
             (Kind::Choices(_) | Kind::Tags(_), _) => found.add(at, Fault::NotList),
             (Kind::Group(fields), Value::Object(values)) => fields.look(values, at, found),
@@ -181,6 +175,19 @@ impl Field {
 }
 
 impl Text {
+    fn look_each(&self, typed: &[Value], at: &At<'_>, found: &mut Found) {
+        for (index, value) in typed.iter().enumerate() {
+            if found.enough() {
+                return;
+            }
+            let at = At::Index(at, index);
+            match value {
+                Value::String(text) => self.look(text, value, &at, found),
+                _ => found.add(&at, Fault::NotText),
+            }
+        }
+    }
+
     fn look(&self, typed: &str, value: &Value, at: &At<'_>, found: &mut Found) {
         // A character takes one to four bytes, so most lengths need no counting.
         let bytes = typed.len() as u64;
@@ -200,10 +207,11 @@ impl Text {
         if let Some(fault) = self.format.as_ref().and_then(|format| format.fault(value)) {
             found.add(at, fault);
         }
-        if let Some(pattern) = &self.pattern
-            && !pattern.admits(typed)
-        {
-            found.add(at, Fault::Pattern);
+        if let Some(pattern) = &self.pattern {
+            found.matched += typed.len();
+            if found.matched <= MOST_TEXT && !pattern.admits(typed) {
+                found.add(at, Fault::Pattern);
+            }
         }
     }
 }
@@ -248,17 +256,20 @@ impl Step {
 }
 
 impl Count {
+    /// Whether there are too many entries to look at them one by one.
+    fn is_exceeded(&self, entries: &[Value], at: &At<'_>, found: &mut Found) -> bool {
+        let exceeded = self.max.filter(|max| entries.len() as u64 > *max);
+        if let Some(max) = exceeded {
+            found.add(at, Fault::TooMany(max));
+        }
+        exceeded.is_some()
+    }
+
     fn look(&self, entries: &[Value], at: &At<'_>, found: &mut Found) {
-        let count = entries.len() as u64;
         if let Some(min) = self.min
-            && count < min
+            && (entries.len() as u64) < min
         {
             found.add(at, Fault::TooFew(min));
-        }
-        if let Some(max) = self.max
-            && count > max
-        {
-            found.add(at, Fault::TooMany(max));
         }
         if self.unique && has_duplicate(entries) {
             found.add(at, Fault::Duplicate);
@@ -266,9 +277,33 @@ impl Count {
     }
 }
 
-fn look_offered(offers: &Offers, value: &Value, at: &At<'_>, found: &mut Found) {
-    if !offers.list.iter().any(|offer| equal(&offer.value, value)) {
-        found.add(at, Fault::NotAnOption);
+impl Offers {
+    fn look_each(&self, chosen: &[Value], at: &At<'_>, found: &mut Found) {
+        // A long list against many options is looked up instead of compared.
+        let texts = self.list.iter().filter_map(|offer| offer.value.as_str());
+        let is_long = chosen.len() > 16 && self.list.len() > 16;
+        let known: HashSet<&str> = texts.filter(|_| is_long).collect();
+        for (index, value) in chosen.iter().enumerate() {
+            if found.enough() {
+                return;
+            }
+            if !value.as_str().is_some_and(|text| known.contains(text)) {
+                self.look(value, &At::Index(at, index), found);
+            }
+        }
+    }
+
+    fn look(&self, value: &Value, at: &At<'_>, found: &mut Found) {
+        if !self.list.iter().any(|offer| offer.is(value)) {
+            found.add(at, Fault::NotAnOption);
+        }
+    }
+}
+
+impl Offer {
+    /// Whether this option is meant by a value. `1` and `1.0` are one number.
+    pub fn is(&self, value: &Value) -> bool {
+        equal(&self.value, value)
     }
 }
 

@@ -12,7 +12,15 @@ impl Form {
     /// or list that the person emptied is left out: whether that is a problem is for
     /// [`Form::check`] to say. An empty text is kept only where the form itself offers it.
     pub fn fill(&self, values: Values) -> Values {
-        Values(self.fields.fill(values.0))
+        self.trim(Values(self.fields.fill(values.0)))
+    }
+
+    /// Takes out what only stands there because a program put it there: `null` where no value
+    /// is, an empty list where none is allowed, a group in which nothing but defaults is. What
+    /// must be there and says nothing is put in: a group without values, `null` where it may.
+    pub fn trim(&self, mut values: Values) -> Values {
+        self.fields.trim(&mut values.0);
+        values
     }
 }
 
@@ -31,6 +39,41 @@ impl Fields {
         filled.append(&mut values);
         filled
     }
+
+    fn trim(&self, values: &mut Map<String, Value>) {
+        for field in self {
+            if let (Kind::Group(inner), Some(Value::Object(group))) =
+                (&field.kind, values.get_mut(&field.name))
+            {
+                inner.trim(group);
+            }
+            match values.get(&field.name) {
+                Some(value) if field.is_noise(value) => {
+                    values.shift_remove(&field.name);
+                }
+                None if field.required && field.nullable => {
+                    values.insert(field.name.clone(), Value::Null);
+                }
+                None if field.required && matches!(field.kind, Kind::Group(_)) => {
+                    let mut group = Map::new();
+                    if let Kind::Group(inner) = &field.kind {
+                        inner.trim(&mut group);
+                    }
+                    values.insert(field.name.clone(), group.into());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether a group of these fields is as a program leaves it that nobody answered.
+    fn is_untouched(&self, values: &Map<String, Value>) -> bool {
+        let lacks = |field: &Field| field.required && !values.contains_key(&field.name);
+        self.iter().any(lacks)
+            && values.iter().all(|(name, value)| {
+                is_empty(value) || self.get(name).and_then(Field::default) == Some(value)
+            })
+    }
 }
 
 impl Field {
@@ -43,12 +86,7 @@ impl Field {
             Some(Value::Object(values)) => fields.fill(values),
             _ => fields.fill(Map::new()),
         };
-        // An optional group that nobody touched is absent, rather than half filled in with its
-        // required fields missing.
-        let complete = fields
-            .iter()
-            .all(|field| !field.required || filled.contains_key(&field.name));
-        (self.required || (complete && !filled.is_empty())).then_some(Value::Object(filled))
+        (!filled.is_empty()).then_some(Value::Object(filled))
     }
 
     fn tidy(&self, value: Value) -> Option<Value> {
@@ -62,13 +100,31 @@ impl Field {
         }
     }
 
+    /// Whether an empty text or list is an answer here.
     fn offers_empty(&self, empty: &Value) -> bool {
         match &self.kind {
-            Kind::Choice(offers) => offers.list.iter().any(|offer| offer.value == *empty),
-            // A required list may be empty: "none of these" is an answer.
-            Kind::Choices(_) | Kind::Tags(_) if self.required => true,
+            Kind::Choice(offers) => offers.list.iter().any(|offer| offer.is(empty)),
+            // "None of these" is an answer where there must be one, or where leaving it out
+            // would mean the default.
+            Kind::Choices(_) | Kind::Tags(_) => {
+                self.required || (self.suggested.is_some() && self.takes(empty))
+            }
             Kind::Json(_) => true,
             _ => self.default() == Some(empty),
+        }
+    }
+
+    /// Whether a value of this optional field only stands there because a program put it there.
+    fn is_noise(&self, value: &Value) -> bool {
+        if self.required {
+            return false;
+        }
+        match (&self.kind, value) {
+            (Kind::Json(_), _) => false,
+            (_, Value::Null) => !self.nullable,
+            (Kind::Group(fields), Value::Object(values)) => fields.is_untouched(values),
+            (Kind::Choices(_) | Kind::Tags(_), value) => is_empty(value) && !self.takes(value),
+            _ => false,
         }
     }
 }
@@ -122,7 +178,7 @@ mod tests {
             fill(
                 json!({"other": 1, "city": "", "name": "", "size": "", "extras": [], "agree": false})
             ),
-            json!({"note": "", "age": 0, "news": false, "size": "", "agree": false,
+            json!({"note": "", "age": 0, "news": false, "size": "", "extras": [], "agree": false,
                    "prefs": {"dark": true}, "other": 1}),
         );
         assert_eq!(

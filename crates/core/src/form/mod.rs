@@ -34,6 +34,7 @@ pub use read::FormError;
 pub use repair::{Repair, Repaired};
 pub use schema::Schema;
 
+pub(crate) use number::order;
 pub(crate) use problem::At;
 pub(crate) use shape::is_rule;
 
@@ -322,8 +323,8 @@ impl Field {
     pub fn secret(&self) -> Option<Secret> {
         let format = match &self.kind {
             Kind::Text(text) => text.format.as_ref().map(Format::name),
-            Kind::Number(_) | Kind::Integer(_) => None,
-            _ => return None,
+            Kind::Number(_) | Kind::Integer(_) | Kind::Tags(_) | Kind::Json(_) => None,
+            Kind::Switch | Kind::Choice(_) | Kind::Choices(_) | Kind::Group(_) => return None,
         };
         secret::asks(
             &self.name,

@@ -10,15 +10,17 @@ use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder};
 
+use crate::catalog::Locale;
+
 /// Longer patterns are not enforced: nobody writes them by hand.
 const LONGEST: usize = 2_000;
 
 /// Bytes of a compiled pattern. Generous for real ones, and small enough that the product of
 /// pattern and text stays bearable.
-const LARGEST: usize = 512 * 1024;
+const LARGEST: usize = 256 * 1024;
 
-/// Longer texts are not held against a pattern, for the same reason.
-const LONGEST_TEXT: usize = 20_000;
+/// Bytes of text that one check holds against patterns, for the same reason.
+pub(super) const MOST_TEXT: usize = 40_000;
 
 /// A regular expression as the server sent it, compiled when it is first needed.
 #[derive(Clone)]
@@ -40,6 +42,12 @@ impl Pattern {
         &self.source
     }
 
+    /// What people are told of it, for want of better.
+    pub fn say(&self, locale: Locale) -> String {
+        let params = [("pattern", self.source.as_str().into())];
+        locale.say("mcp.elicitation.tell.pattern", &params)
+    }
+
     /// Whether values are held against it. If not, every value passes here.
     pub fn is_enforced(&self) -> bool {
         self.regex().is_some()
@@ -48,10 +56,9 @@ impl Pattern {
     pub(crate) fn admits(&self, text: &str) -> bool {
         // A few expressions make the engine itself panic on some texts. That is the engine's
         // fault, not the person's: the pattern counts as unenforced then.
-        text.len() > LONGEST_TEXT
-            || self.regex().is_none_or(|regex| {
-                catch_unwind(AssertUnwindSafe(|| regex.is_match(text))).unwrap_or(true)
-            })
+        self.regex().is_none_or(|regex| {
+            catch_unwind(AssertUnwindSafe(|| regex.is_match(text))).unwrap_or(true)
+        })
     }
 
     fn regex(&self) -> Option<&Regex> {

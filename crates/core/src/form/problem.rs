@@ -59,7 +59,7 @@ pub enum Fault {
     NotBelow(Number),
     /// Not a multiple of this.
     NotMultiple(Number),
-    /// A whole number so large that JSON peers would round it.
+    /// A whole number beyond 64 bits, whose last digits are lost already.
     TooLargeToKeep,
     /// None of the options.
     NotAnOption,
@@ -75,6 +75,8 @@ pub enum Fault {
     NotJson,
     /// JSON that does not fit the field's own schema.
     JsonUnfit,
+    /// More bytes than are taken.
+    TooBig,
 }
 
 impl Problem {
@@ -123,6 +125,7 @@ impl Fault {
             Self::UnknownField => "mcp.elicitation.problem.unknown_field",
             Self::NotJson => "mcp.elicitation.problem.not_json",
             Self::JsonUnfit => "mcp.elicitation.problem.json_unfit",
+            Self::TooBig => "mcp.elicitation.problem.too_big",
         }
     }
 

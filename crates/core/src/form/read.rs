@@ -15,16 +15,22 @@ use super::keyword::{count, range, text, text_rules, texts};
 use super::repair::{Repair, Repaired};
 use super::shape::{Shape, is_rule, without_null};
 use super::*;
-use crate::limits::Limits;
+use crate::limits::{Limits, is_within};
 
 /// Why a schema is not a form. A pointer says where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FormError {
     /// More bytes than [`Limits::schema_bytes`].
-    #[error("the schema is {bytes} bytes long; at most {limit} are read")]
+    #[error("the schema is longer than the {limit} bytes that are read")]
     TooLong {
-        /// How long it was.
-        bytes: usize,
+        /// How long it may be.
+        limit: usize,
+    },
+    /// A longer name than [`Limits::name_bytes`].
+    #[error("at `{}`: a field's name is longer than {limit} bytes", shown(.path))]
+    NameTooLong {
+        /// A JSON Pointer to where the field stands.
+        path: String,
         /// How long it may be.
         limit: usize,
     },
@@ -38,7 +44,7 @@ pub enum FormError {
         limit: usize,
     },
     /// More options than [`Limits::options`].
-    #[error("at `{path}`: more than {limit} options")]
+    #[error("at `{}`: more than {limit} options", shown(.path))]
     TooManyOptions {
         /// A JSON Pointer into the schema.
         path: String,
@@ -46,7 +52,7 @@ pub enum FormError {
         limit: usize,
     },
     /// Something that means nothing.
-    #[error("at `{path}`: {why}")]
+    #[error("at `{}`: {why}", shown(.path))]
     Nonsense {
         /// A JSON Pointer into the schema.
         path: String,
@@ -60,7 +66,6 @@ impl Form {
     pub fn read(text: &str, limits: &Limits) -> Result<Self, FormError> {
         if text.len() > limits.schema_bytes {
             return Err(FormError::TooLong {
-                bytes: text.len(),
                 limit: limits.schema_bytes,
             });
         }
@@ -71,6 +76,11 @@ impl Form {
 
     /// Reads a schema that is parsed already.
     pub fn from_value(schema: Value, limits: &Limits) -> Result<Self, FormError> {
+        if !is_within(&schema, limits.schema_bytes) {
+            return Err(FormError::TooLong {
+                limit: limits.schema_bytes,
+            });
+        }
         let Value::Object(mut schema) = schema else {
             return Err(nonsense(&At::Root, "the schema must be a JSON object"));
         };
@@ -107,6 +117,9 @@ impl Form {
         })
     }
 }
+
+/// More repairs than anybody would read.
+const MOST_REPAIRS: usize = 100;
 
 pub(super) struct Reader<'a> {
     pub limits: &'a Limits,
@@ -162,6 +175,7 @@ impl Reader<'_> {
                 continue;
             }
             let sub = match &extra {
+                _ if whole.is_some() => Map::new(),
                 Extra::Allowed => Map::new(),
                 Extra::Refused => Map::from_iter([("not".to_owned(), Map::new().into())]),
                 Extra::Fitting(schema) => schema.source().clone(),
@@ -188,6 +202,12 @@ impl Reader<'_> {
         if self.fields > self.limits.fields {
             return Err(FormError::TooManyFields {
                 limit: self.limits.fields,
+            });
+        }
+        if name.len() > self.limits.name_bytes {
+            return Err(FormError::NameTooLong {
+                path: parent.pointer(),
+                limit: self.limits.name_bytes,
             });
         }
         let at = At::Name(parent, &name);
@@ -331,6 +351,10 @@ impl Reader<'_> {
                 self.repaired(at, Repaired::RefInlined);
             }
         }
+        // Some serializers write `null` for what is absent.
+        schema.retain(|keyword, rule| {
+            !rule.is_null() || matches!(keyword.as_str(), "default" | "const")
+        });
         // A list of one type is that type.
         if let Some(Value::Array(types)) = schema.get_mut("type")
             && types.len() == 1
@@ -342,6 +366,9 @@ impl Reader<'_> {
     }
 
     pub fn repaired(&mut self, at: &At<'_>, what: Repaired) {
+        if self.repairs.len() >= MOST_REPAIRS {
+            return;
+        }
         self.repairs.push(Repair {
             path: at.pointer(),
             what,
@@ -368,5 +395,13 @@ pub(super) fn nonsense(at: &At<'_>, why: &'static str) -> FormError {
     FormError::Nonsense {
         path: at.pointer(),
         why,
+    }
+}
+
+/// A path as an error shows it: strangers chose its names, and a terminal may print it.
+fn shown(path: &str) -> String {
+    match path {
+        "" => "/".to_owned(),
+        path => path.escape_debug().take(300).collect(),
     }
 }

@@ -20,7 +20,7 @@ pub enum Repaired {
     TypeMissing,
     /// Options given by `anyOf` where `oneOf` is meant.
     AnyOfForOneOf,
-    /// `null` is allowed beside the real type: the field is optional.
+    /// `null` is allowed beside the real type: it stands for an empty answer.
     Nullable,
     /// A `$ref` into the schema itself was followed.
     RefInlined,

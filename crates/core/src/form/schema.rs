@@ -4,6 +4,7 @@
 //! recurse or fan out without end through `$ref`, so the fan-out is counted first; what goes
 //! in circles, is too large or points outside the schema is not enforced, and says so.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -21,6 +22,10 @@ const DEEPEST: usize = 128;
 /// A `pattern` inside takes this much of that: compiling one is dear.
 const PATTERN: usize = 500;
 
+/// Nodes of a schema times nodes of a value: what one check may cost. Larger values pass here,
+/// and the server looks at them itself.
+const EFFORT: usize = 3_000_000;
+
 /// Bytes of one compiled `pattern` inside.
 const LARGEST_PATTERN: usize = 128 * 1024;
 
@@ -30,7 +35,7 @@ pub struct Schema {
     source: Map<String, Value>,
     /// The `$defs` (or `definitions`) of the whole, for `$ref`s inside.
     shared: Option<Arc<Map<String, Value>>>,
-    validator: OnceLock<Option<Validator>>,
+    compiled: OnceLock<Option<Compiled>>,
 }
 
 impl Schema {
@@ -38,7 +43,7 @@ impl Schema {
         Self {
             source,
             shared,
-            validator: OnceLock::new(),
+            compiled: OnceLock::new(),
         }
     }
 
@@ -49,82 +54,152 @@ impl Schema {
 
     /// Whether values are held against it. If not, every value passes here.
     pub fn is_enforced(&self) -> bool {
-        self.validator().is_some()
+        self.compiled().is_some()
     }
 
+    /// Whether a value fits, or is too large to be held against this schema.
     pub(crate) fn admits(&self, value: &Value) -> bool {
-        self.validator()
-            .is_none_or(|validator| validator.is_valid(value))
+        self.compiled()
+            .is_none_or(|ready| !ready.can_bear(value) || ready.validator.is_valid(value))
     }
 
-    fn validator(&self) -> Option<&Validator> {
-        self.validator
+    fn compiled(&self) -> Option<&Compiled> {
+        self.compiled
             .get_or_init(|| {
-                let mut whole = self.source.clone();
-                for (name, definitions) in self.shared.iter().flat_map(|all| all.iter()) {
-                    let place = whole.entry(name.clone());
-                    place.or_insert_with(|| definitions.clone());
-                }
+                let nothing = Map::new();
                 let mut walk = Walk {
-                    whole: &whole,
+                    shared: self.shared.as_deref().unwrap_or(&nothing),
                     followed: Vec::new(),
+                    used: BTreeSet::new(),
                     left: WIDEST,
+                    patterns: false,
                 };
-                for (name, member) in &self.source {
-                    walk.visit(name, member, 0)?;
+                walk.keywords(&self.source, 0)?;
+                // `#` is the whole schema, so its definitions go before those that a part has.
+                let mut whole = self.source.clone();
+                for (place, name) in &walk.used {
+                    let mut found = whole.shift_remove(*place).unwrap_or_default();
+                    if !found.is_object() {
+                        found = Map::new().into();
+                    }
+                    found[*name] = walk.shared[*place][*name].clone();
+                    whole.insert((*place).to_owned(), found);
                 }
-                jsonschema::options()
+                let validator = jsonschema::options()
                     .should_validate_formats(true)
                     .with_email_options(addresses())
                     .with_pattern_options(PatternOptions::regex().size_limit(LARGEST_PATTERN))
                     .build(&Value::Object(whole))
-                    .ok()
+                    .ok()?;
+                Some(Compiled {
+                    validator,
+                    nodes: WIDEST - walk.left,
+                    patterns: walk.patterns,
+                })
             })
             .as_ref()
     }
 }
 
+/// A schema ready to run, and what it costs.
+#[derive(Clone)]
+struct Compiled {
+    validator: Validator,
+    nodes: usize,
+    patterns: bool,
+}
+
+impl Compiled {
+    /// Whether holding a value against it takes a bearable time.
+    fn can_bear(&self, value: &Value) -> bool {
+        let mut left = EFFORT / self.nodes.max(1);
+        weigh(value, self.patterns, &mut left).is_some()
+    }
+}
+
+/// Takes the weight of a value off what is left; `None` when nothing is.
+fn weigh(value: &Value, patterns: bool, left: &mut usize) -> Option<()> {
+    let weight = match value {
+        Value::String(text) if patterns => 1 + text.len(),
+        Value::String(text) => 1 + text.len() / 64,
+        _ => 1,
+    };
+    *left = left.checked_sub(weight)?;
+    match value {
+        Value::Array(items) => items
+            .iter()
+            .try_for_each(|item| weigh(item, patterns, left)),
+        Value::Object(members) => members
+            .values()
+            .try_for_each(|item| weigh(item, patterns, left)),
+        _ => Some(()),
+    }
+}
+
 /// Counts the nodes of a schema with every `$ref` followed.
 struct Walk<'a> {
-    whole: &'a Map<String, Value>,
+    shared: &'a Map<String, Value>,
     followed: Vec<&'a str>,
+    /// The definitions that are referred to, by the keyword that holds them.
+    used: BTreeSet<(&'a str, &'a str)>,
     left: usize,
+    patterns: bool,
 }
 
 impl<'a> Walk<'a> {
-    /// `None` when the nodes are too many or too deep, go in circles, or lead out of the whole.
-    fn visit(&mut self, name: &str, member: &'a Value, depth: usize) -> Option<()> {
+    /// `None` when the nodes are too many or too deep, go in circles, or lead elsewhere.
+    fn schema(&mut self, schema: &'a Value, depth: usize) -> Option<()> {
         self.spend(1)?;
-        let depth = (depth < DEEPEST).then_some(depth + 1)?;
-        match (name, member) {
-            // Only what is referred to counts, where it is referred to.
-            ("$defs" | "definitions", _) => {}
-            ("$dynamicRef" | "$recursiveRef" | "$id" | "$anchor", _) => return None,
-            ("$ref", Value::String(target)) => {
-                if self.followed.contains(&target.as_str()) {
-                    return None;
-                }
-                self.followed.push(target);
-                self.visit("", local(target, self.whole)?, depth)?;
-                self.followed.pop();
-            }
-            ("pattern", _) => self.spend(PATTERN)?,
-            (_, Value::Object(members)) => {
-                if name == "patternProperties" {
-                    self.spend(members.len().saturating_mul(PATTERN))?;
-                }
-                for (name, member) in members {
-                    self.visit(name, member, depth)?;
-                }
-            }
-            (_, Value::Array(items)) => {
-                for item in items {
-                    self.visit("", item, depth)?;
-                }
-            }
-            _ => {}
+        match schema {
+            Value::Object(keywords) => self.keywords(keywords, depth),
+            _ => Some(()),
         }
+    }
+
+    fn keywords(&mut self, keywords: &'a Map<String, Value>, depth: usize) -> Option<()> {
+        let depth = (depth < DEEPEST).then_some(depth + 1)?;
+        keywords
+            .iter()
+            .try_for_each(|(keyword, rule)| match (keyword.as_str(), rule) {
+                // Only what is referred to counts, where it is referred to.
+                ("$defs" | "definitions", _) => Some(()),
+                ("$dynamicRef" | "$recursiveRef" | "$id" | "$anchor" | "$dynamicAnchor", _) => None,
+                ("$ref", Value::String(target)) => self.follow(target, depth),
+                ("pattern", _) => self.pattern(),
+                // What is in here has names, not keywords.
+                (
+                    "properties" | "patternProperties" | "dependentSchemas" | "dependencies",
+                    Value::Object(named),
+                ) => named.values().try_for_each(|schema| {
+                    if keyword == "patternProperties" {
+                        self.pattern()?;
+                    }
+                    self.schema(schema, depth)
+                }),
+                ("enum" | "required", Value::Array(values)) => self.spend(values.len()),
+                (_, Value::Object(_)) => self.schema(rule, depth),
+                (_, Value::Array(schemas)) => schemas
+                    .iter()
+                    .try_for_each(|schema| self.schema(schema, depth)),
+                _ => self.spend(1),
+            })
+    }
+
+    fn follow(&mut self, target: &'a str, depth: usize) -> Option<()> {
+        if self.followed.contains(&target) {
+            return None;
+        }
+        let (place, name, found) = find(target, self.shared)?;
+        self.used.insert((place, name));
+        self.followed.push(target);
+        self.schema(found, depth)?;
+        self.followed.pop();
         Some(())
+    }
+
+    fn pattern(&mut self) -> Option<()> {
+        self.patterns = true;
+        self.spend(PATTERN)
     }
 
     fn spend(&mut self, nodes: usize) -> Option<()> {
@@ -133,12 +208,22 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What a `$ref` within the same schema points at. The whole itself is no such place: it
-/// contains the `$ref`. Percent-encoded pointers exist in theory; nobody sends them.
-pub(super) fn local<'a>(target: &str, whole: &'a Map<String, Value>) -> Option<&'a Value> {
-    let path = target.strip_prefix("#/")?;
-    let end = path.find('/').unwrap_or(path.len());
-    whole.get(&path[..end])?.pointer(&path[end..])
+/// What a `$ref` to a definition of the same schema points at. Other places in it and percent
+/// signs exist in theory; nobody sends them, and two readings of one pointer would be a way
+/// around the count.
+pub(super) fn local<'a>(target: &str, shared: &'a Map<String, Value>) -> Option<&'a Value> {
+    find(target, shared).map(|(_, _, found)| found)
+}
+
+fn find<'a>(target: &str, shared: &'a Map<String, Value>) -> Option<(&'a str, &'a str, &'a Value)> {
+    let (place, name) = target.strip_prefix("#/")?.split_once('/')?;
+    if name.contains(['%', '/']) {
+        return None;
+    }
+    let name = name.replace("~1", "/").replace("~0", "~");
+    let (place, definitions) = shared.get_key_value(place)?;
+    let (name, found) = definitions.as_object()?.get_key_value(&name)?;
+    Some((place, name, found))
 }
 
 impl fmt::Debug for Schema {

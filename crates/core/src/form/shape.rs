@@ -162,7 +162,8 @@ pub(super) fn without_null(schema: &Map<String, Value>) -> Option<Map<String, Va
         let real = if a == "null" { b } else { a };
         schema.insert("type".into(), real.as_str().into());
         drop_null_option(&mut schema);
-        return Some(schema);
+        let is_empty = |options: &Value| options.as_array().is_some_and(Vec::is_empty);
+        return (!schema.get("enum").is_some_and(is_empty)).then_some(schema);
     }
     for keyword in ["anyOf", "oneOf"] {
         if let Some(Value::Array(options)) = schema.get(keyword)

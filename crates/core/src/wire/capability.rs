@@ -45,7 +45,8 @@ impl Modes {
     pub fn read(capabilities: &JsonObject) -> Modes {
         let said = match capabilities.get("elicitation") {
             Some(Value::Object(modes)) => {
-                let (form, url) = (modes.get("form"), modes.get("url"));
+                let given = |mode| modes.get(mode).filter(|said| !said.is_null());
+                let (form, url) = (given("form"), given("url"));
                 Modes {
                     form: is_declared(form) || (form.is_none() && url.is_none()),
                     url: is_declared(url),

@@ -1,5 +1,7 @@
 //! `elicitation/create`: what a server wants to know.
 
+use std::fmt;
+
 use serde_json::Value;
 
 use super::{
@@ -28,7 +30,7 @@ use super::{
 /// assert!(params.write(Revision::V2025_03_26).is_err());
 /// # Ok::<(), midcall_core::wire::Unreadable>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)] // Debug is written by hand: a link may carry a secret
 pub struct ElicitRequestParams {
     /// What the server says to the person. Empty if it said nothing.
     pub message: String,
@@ -46,7 +48,7 @@ pub struct ElicitRequestParams {
 }
 
 /// What a server asks for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum Asked {
     /// Fields to fill in.
     Form {
@@ -180,6 +182,17 @@ impl ElicitRequestParams {
             .get(meta::RELATED_TASK)?
             .get("taskId")?
             .as_str()
+    }
+}
+
+impl fmt::Debug for ElicitRequestParams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ElicitRequestParams")
+            .field("mode", &self.mode())
+            .field("message", &self.message)
+            .field("meta", &self.meta)
+            .field("rest", &self.rest)
+            .finish_non_exhaustive()
     }
 }
 

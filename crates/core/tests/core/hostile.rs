@@ -34,7 +34,6 @@ fn a_megabyte_of_schema_is_not_parsed() {
     let limits = Limits::default();
     let schema = "{".repeat(1_000_000);
     let refused = FormError::TooLong {
-        bytes: schema.len(),
         limit: limits.schema_bytes,
     };
     assert_eq!(Form::read(&schema, &limits), Err(refused));
@@ -43,10 +42,12 @@ fn a_megabyte_of_schema_is_not_parsed() {
 #[test]
 fn ten_thousand_fields_are_refused_unless_they_are_wanted() {
     let mut limits = Limits::default();
+    limits.schema_bytes = 10_000_000;
     let refused = FormError::TooManyFields {
         limit: limits.fields,
     };
-    assert_eq!(read(integers(10_000)), Err(refused.clone()));
+    let fields = Form::from_value(integers(10_000), &limits);
+    assert_eq!(fields, Err(refused.clone()));
     let names: Vec<_> = (0..10_000).map(|n| n.to_string()).collect();
     assert_eq!(read(json!({"required": names})), Err(refused));
 
@@ -235,7 +236,63 @@ fn rules_that_lead_far_down_are_not_enforced() {
 #[test]
 fn missing_fields_are_answered_with_a_few_problems() {
     let mut limits = Limits::default();
-    limits.fields = 10_000;
+    (limits.fields, limits.schema_bytes) = (10_000, 10_000_000);
     let form = Form::from_value(integers(10_000), &limits).unwrap();
     assert!(problems(&form, json!({})).len() <= MANY);
+}
+
+/// Names are not keywords, and one pointer has one reading: otherwise the count of what a rule
+/// costs could be led past the rule itself.
+#[test]
+fn the_cost_of_rules_cannot_be_hidden() {
+    let mut definitions = Map::new();
+    for n in 0..40 {
+        let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});
+        definitions.insert(format!("d{n}"), json!({"allOf": [next, next]}));
+    }
+    definitions.insert("d40".into(), json!({"type": "string"}));
+    definitions.insert("a%41".into(), json!({}));
+    definitions.insert("aA".into(), json!({"$ref": "#/$defs/d0"}));
+    let bomb = json!({"$ref": "#/$defs/d0"});
+    for inner in [
+        json!({"type": "object", "properties": {"definitions": bomb}}),
+        json!({"type": "object", "properties": {"$defs": bomb}}),
+        json!({"type": "object", "properties": {"pattern": bomb}}),
+        json!({"type": "object", "properties": {"enum": bomb}}),
+        json!({"type": "array", "items": {"$ref": "#/$defs/a%41"}}),
+    ] {
+        let it = json!({"type": "array", "items": inner});
+        let schema = json!({"type": "object", "$defs": definitions, "properties": {"it": it}});
+        let form = read(schema).unwrap();
+        assert_eq!(form.unenforced(), ["/it"], "{inner}");
+    }
+}
+
+#[test]
+fn long_names_and_many_slips_are_bounded() {
+    let long = "g".repeat(1_000);
+    let schema = json!({"type": "object", "properties": {long: {"type": "string"}}});
+    let refused = read(schema).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "at `/properties`: a field's name is longer than 256 bytes"
+    );
+    let twice = json!({"type": "string", "enum": vec!["a"; 2_000]});
+    let form = read(json!({"type": "object", "properties": {"it": twice}})).unwrap();
+    assert!(form.repairs.len() <= MANY);
+}
+
+#[test]
+fn large_values_are_not_held_against_dear_rules_for_ever() {
+    let wide = json!({"allOf": vec![json!({"minimum": 0}); 4_000]});
+    let it = json!({"type": "array", "items": {"type": "integer", "allOf": [wide]}});
+    let form = read(json!({"type": "object", "properties": {"it": it}})).unwrap();
+    assert_eq!(problems(&form, json!({"it": vec![1; 200_000]})), []);
+    assert_eq!(problems(&form, json!({"it": [-1]})).len(), 1);
+
+    let pattern = "([a-z]|[0-9]|[01a-f]|.)*[01]{1000}z";
+    let it = json!({"type": "array", "items": {"type": "string", "pattern": pattern}});
+    let form = read(json!({"type": "object", "properties": {"it": it}})).unwrap();
+    let texts = vec!["01".repeat(9_999) + "z"; 50];
+    assert!(problems(&form, json!({"it": texts})).len() <= MANY);
 }

@@ -20,8 +20,8 @@ fn values(json: Value) -> Values {
     Values::from(json.as_object().unwrap().clone())
 }
 
-fn back(telling: &Telling, typed: Value) -> Value {
-    Value::Object(telling.back(values(typed)).unwrap().into_object())
+fn back(telling: &Telling, form: &Form, typed: Value) -> Value {
+    Value::Object(telling.back(form, values(typed)).unwrap().into_object())
 }
 
 #[test]
@@ -198,10 +198,10 @@ fn a_choice_of_several_becomes_switches_and_comes_back_as_a_list() {
         ),
         (json!({}), json!({})),
     ] {
-        assert_eq!(back(&telling, typed), meant);
+        assert_eq!(back(&telling, &form, typed), meant);
     }
     let refused = telling
-        .back(values(json!({"extras.dog": "yes"})))
+        .back(&form, values(json!({"extras.dog": "yes"})))
         .unwrap_err();
     assert_eq!(json!(refused.problems)[0]["path"], "/extras");
 }
@@ -250,7 +250,7 @@ fn groups_become_longer_names_and_come_back_as_groups() {
                 "office": {"street": "Rua A", "a/b": ["x", "y", "z"]}}),
         ),
     ] {
-        let meant_back = back(&telling, typed);
+        let meant_back = back(&telling, &form, typed);
         assert_eq!(meant_back, meant);
         assert!(form.check(values(meant_back)).is_ok());
     }
@@ -275,15 +275,25 @@ fn other_dress_comes_back_as_what_was_meant() {
         "a default makes an empty answer complete"
     );
     assert_eq!(
-        back(&telling, json!({"size": "2", "data": "[1, 2]", "n": 0})),
+        back(
+            &telling,
+            &form,
+            json!({"size": "2", "data": "[1, 2]", "n": 0})
+        ),
         json!({"size": 2, "data": [1, 2], "n": 0, "name": "Ana"})
     );
     assert_eq!(
-        back(&telling, json!({"size": "7", "data": " ", "more": 1})),
+        back(
+            &telling,
+            &form,
+            json!({"size": "7", "data": " ", "more": 1})
+        ),
         json!({"size": "7", "name": "Ana", "n": 3, "more": 1}),
         "what is not an option stays for the check to refuse"
     );
-    let refused = telling.back(values(json!({"data": "[1"}))).unwrap_err();
+    let refused = telling
+        .back(&form, values(json!({"data": "[1"})))
+        .unwrap_err();
     assert_eq!(
         json!(refused.problems)[0]["key"],
         "mcp.elicitation.problem.not_json"
@@ -307,7 +317,7 @@ fn told_names_never_collide() {
         .collect();
     assert_eq!(names, ["a.b", "a.b_"]);
     assert_eq!(
-        back(&telling, json!({"a.b": "flat", "a.b_": "nested"})),
+        back(&telling, &form, json!({"a.b": "flat", "a.b_": "nested"})),
         json!({"a.b": "flat", "a": {"b": "nested"}})
     );
 }
@@ -321,4 +331,41 @@ fn hints_are_in_the_persons_language() {
     let telling = Telling::of(&form, NEWEST, Locale::PtBr);
     let hint = &telling.schema["properties"]["t"]["description"];
     assert_eq!(hint, "Separe vários com vírgulas");
+}
+
+#[test]
+fn what_a_program_fills_in_is_no_answer() {
+    let form = form(
+        json!({
+            "city": {"type": "string", "default": "Lisbon"},
+            "name": {"type": ["string", "null"]},
+            "extras": {"type": "array", "items": {"type": "string", "enum": ["a"]}, "minItems": 1},
+            "home": {"type": "object", "required": ["street"], "properties": {
+                "street": {"type": "string"}, "country": {"type": "string", "default": "PT"}}},
+            "more": {"type": "object", "properties": {"x": {"type": "string"}}},
+            "twin": {"enum": [1, "1"]},
+        }),
+        &["city", "name", "more"],
+    );
+    for revision in [OLDEST, MIDDLE, NEWEST] {
+        let telling = tell(&form, revision);
+        let empty = json!({"city": "Lisbon", "name": null, "extras": [], "extras.a": false,
+            "home.country": "PT", "twin": "1_"});
+        let typed: Map<String, Value> = empty
+            .as_object()
+            .unwrap()
+            .clone()
+            .into_iter()
+            .filter(|(name, _)| telling.schema["properties"].get(name).is_some())
+            .collect();
+        let meant = back(&telling, &form, Value::Object(typed));
+        assert_eq!(
+            meant,
+            json!({"city": "Lisbon", "twin": "1", "name": null, "more": {}}),
+            "{revision}"
+        );
+        assert!(form.check(values(meant)).is_ok(), "{revision}");
+    }
+    let emptied = back(&tell(&form, OLDEST), &form, json!({"city": ""}));
+    assert_eq!(emptied["city"], "Lisbon", "as the person was told");
 }

@@ -3,6 +3,7 @@
 mod draw;
 mod json;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
@@ -31,7 +32,7 @@ pub struct Cmd {
     #[arg(value_name = "SCHEMA")]
     file: String,
     /// Print JSON instead of text
-    #[arg(long, env = "MIDCALL_JSON")]
+    #[arg(long, env = "MIDCALL_JSON", value_parser = clap::builder::BoolishValueParser::new())]
     json: bool,
     /// Look only at this revision of the protocol (may be given several times)
     #[arg(
@@ -49,9 +50,14 @@ pub struct Cmd {
 pub fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let locale = Locale::negotiate(&cmd.locale);
     let revisions = match cmd.revision.is_empty() {
-        true => Revision::ALL.into_iter().filter(|r| r.elicits()).collect(),
+        true => Revision::ALL
+            .into_iter()
+            .filter(|r| r.elicits())
+            .collect::<Vec<_>>(),
         false => cmd.revision,
     };
+    let revisions: BTreeSet<Revision> = revisions.into_iter().collect();
+    let revisions: Vec<Revision> = revisions.into_iter().collect();
     if let Some(old) = revisions.iter().find(|revision| !revision.elicits()) {
         bail!("revision {old} has no elicitation: 2025-06-18 was the first");
     }
@@ -114,6 +120,14 @@ fn question(text: &str) -> anyhow::Result<(Option<String>, Value)> {
         bail!("this question is in URL mode: it has a link and no form");
     }
     let Some(schema) = params.get("requestedSchema") else {
+        let is_question = |name: &str| params.get(name).is_some_and(Value::is_string);
+        if ["message", "method", "jsonrpc"]
+            .into_iter()
+            .any(is_question)
+            || !params.is_object()
+        {
+            bail!("this looks like a question, but `requestedSchema` is missing");
+        }
         return Ok((None, params));
     };
     let message = params.get("message").and_then(Value::as_str);

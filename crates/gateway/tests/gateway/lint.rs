@@ -165,6 +165,16 @@ fn what_is_not_a_form_is_told_in_a_sentence() {
         ),
         (
             &[],
+            r#"{"message": "hi"}"#,
+            "standard input: this looks like a question, but `requestedSchema` is missing",
+        ),
+        (
+            &[],
+            r#"{"type": "object", "properties": {"\u001b]0;x\u0007": {"minLength": "x", "type": "string"}}}"#,
+            "standard input: at `/properties/\\u{1b}]0;x\\u{7}/minLength`: expected a whole number, zero or more",
+        ),
+        (
+            &[],
             &long,
             "standard input is longer than 262144 bytes: no client would show such a form",
         ),

@@ -41,7 +41,7 @@ pub use change::{Change, Changed};
 /// assert_eq!(telling.schema["properties"]["extras.dog"]["type"], "boolean");
 ///
 /// let typed = Values::read(r#"{"extras.dog": true, "extras.bar": false}"#, &limits)?;
-/// assert_eq!(telling.back(typed)?.get("extras"), Some(&serde_json::json!(["dog"])));
+/// assert_eq!(telling.back(&form, typed)?.get("extras"), Some(&serde_json::json!(["dog"])));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -64,9 +64,14 @@ impl Telling {
             changes: Vec::new(),
             ways: Vec::new(),
         };
-        teller.fields(&form.fields, &Within::default());
+        teller.fields(&form.fields, Within::default());
         let mut schema = Map::new();
         schema.insert("type".into(), "object".into());
+        for (keyword, text) in [("title", &form.title), ("description", &form.description)] {
+            if let Some(text) = text {
+                schema.insert(keyword.to_owned(), text.as_str().into());
+            }
+        }
         schema.insert("properties".into(), teller.properties.into());
         if !teller.required.is_empty() {
             schema.insert("required".into(), teller.required.into());
@@ -78,13 +83,17 @@ impl Telling {
         }
     }
 
-    /// What the person's answer means in the server's own form. It is not checked yet.
-    pub fn back(&self, values: Values) -> Result<Values, Unfit> {
+    /// What the person's answer means in the server's own form, which is the one that was told.
+    /// It is not checked yet.
+    pub fn back(&self, form: &Form, values: Values) -> Result<Values, Unfit> {
         let mut told = values.into_object();
         let mut values = Map::new();
         let mut problems = Vec::new();
         for way in &self.ways {
-            let Some(given) = told.shift_remove(&way.told) else {
+            let Some(given) = told
+                .shift_remove(&way.told)
+                .filter(|given| way.is_said(given))
+            else {
                 continue;
             };
             match way.read.value(given) {
@@ -103,6 +112,6 @@ impl Telling {
         for (name, value) in told {
             values.entry(name).or_insert(value);
         }
-        Ok(Values::from(values))
+        Ok(form.trim(Values::from(values)))
     }
 }

@@ -1,5 +1,7 @@
 //! Each kind of field, in the words a revision has for it.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::way::{Read, Way, as_text, pointer};
@@ -26,6 +28,8 @@ pub(super) struct Within {
     name: String,
     label: String,
     optional: bool,
+    /// What is said of a group is said at its first field.
+    hint: Option<String>,
 }
 
 /// One field on its way into the schema.
@@ -36,10 +40,21 @@ struct Told {
     hints: Vec<String>,
     required: bool,
     keywords: Map<String, Value>,
+    /// What people read instead of a choice's values.
+    labels: Vec<(String, String)>,
     way: Way,
 }
 
 impl Told {
+    /// What people read for a value: the title of an option, else the value itself.
+    fn label(&self, value: &Value) -> String {
+        let text = as_text(value);
+        self.labels
+            .iter()
+            .find(|(name, _)| *name == text)
+            .map_or(text, |(_, label)| label.clone())
+    }
+
     fn say<V: Into<Value>>(&mut self, keyword: &str, value: Option<V>) {
         if let Some(value) = value {
             self.keywords.insert(keyword.to_owned(), value.into());
@@ -48,7 +63,7 @@ impl Told {
 }
 
 impl Teller {
-    pub fn fields(&mut self, fields: &Fields, within: &Within) {
+    pub fn fields(&mut self, fields: &Fields, mut within: Within) {
         if fields.beyond.is_some() || matches!(fields.extra, Extra::Fitting(_)) {
             self.changed(&within.path, Changed::RuleLeftOut);
         }
@@ -56,21 +71,25 @@ impl Teller {
             let mut path = within.path.clone();
             path.push(field.name.clone());
             let Kind::Group(inner) = &field.kind else {
-                self.field(field, path, within);
+                self.field(field, path, &mut within);
                 continue;
             };
             self.changed(&path, Changed::GroupFlattened);
-            let within = Within {
+            if field.nullable {
+                self.changed(&path, Changed::NullLeftOut);
+            }
+            let group = Within {
+                hint: within.hint.take().or(field.description.clone()),
                 path,
                 name: format!("{}{}.", within.name, field.name),
                 label: format!("{}{}: ", within.label, field.label()),
                 optional: within.optional || !field.required,
             };
-            self.fields(inner, &within);
+            self.fields(inner, group);
         }
     }
 
-    fn field(&mut self, field: &Field, path: Vec<String>, within: &Within) {
+    fn field(&mut self, field: &Field, path: Vec<String>, within: &mut Within) {
         if field.beyond.is_some() {
             self.changed(&path, Changed::RuleLeftOut);
         }
@@ -82,9 +101,15 @@ impl Teller {
         let mut told = Told {
             name: format!("{}{}", within.name, field.name),
             title: titled.then(|| format!("{}{}", within.label, field.label())),
-            hints: field.description.iter().cloned().collect(),
-            required: field.required && !within.optional,
+            hints: within
+                .hint
+                .take()
+                .into_iter()
+                .chain(field.description.clone())
+                .collect(),
+            required: field.required && !within.optional && !field.nullable,
             keywords: unknown.map(|(k, v)| (k.clone(), v.clone())).collect(),
+            labels: Vec::new(),
             way: Way {
                 told: String::new(),
                 path,
@@ -120,9 +145,10 @@ impl Teller {
                 self.put(told, field.default(), true);
             }
             Kind::Choices(choices) => self.switches(choices, field, told),
-            Kind::Tags(_) => {
+            Kind::Tags(tags) => {
                 self.changed(&told.way.path, Changed::TagsAsText);
                 told.hints.extend(self.rules(field));
+                self.pattern(&tags.text, &mut told);
                 self.as_text(told, Read::Commas, "mcp.elicitation.tell.commas", field);
             }
             Kind::Json(_) | Kind::Group(_) => {
@@ -147,11 +173,13 @@ impl Teller {
                 }
             }
         }
+        self.pattern(text, told);
+    }
+
+    fn pattern(&mut self, text: &Text, told: &mut Told) {
         if let Some(pattern) = &text.pattern {
             self.changed(&told.way.path, Changed::PatternAsHint);
-            let params = [("pattern", pattern.source().into())];
-            told.hints
-                .push(self.locale.say("mcp.elicitation.tell.pattern", &params));
+            told.hints.push(pattern.say(self.locale));
         }
     }
 
@@ -178,13 +206,19 @@ impl Teller {
         if !offers.are_texts() {
             self.changed(&told.way.path, Changed::OptionsAsText);
             let values = offers.list.iter().map(|offer| offer.value.clone());
-            told.way.read = Read::Option(values.collect());
+            told.way.read = Read::Option(names(offers).into_iter().zip(values).collect());
         }
         if offers.keyword != "enum" && !(self.since_2025_11_25 && offers.keyword == "oneOf") {
             self.changed(&told.way.path, Changed::OptionsReworded);
         }
-        let names: Vec<String> = offers.list.iter().map(|o| as_text(&o.value)).collect();
-        match (self.labels(offers, &told.way.path), self.since_2025_11_25) {
+        let names = names(offers);
+        let labels = self.labels(offers, &told.way.path);
+        told.labels = names
+            .iter()
+            .cloned()
+            .zip(labels.iter().flatten().cloned())
+            .collect();
+        match (labels, self.since_2025_11_25) {
             (None, _) => told.say("enum", Some(names)),
             (Some(labels), true) => told.say("oneOf", Some(options(names, labels))),
             (Some(labels), false) => {
@@ -199,7 +233,7 @@ impl Teller {
         if !matches!(offers.keyword, "enum" | "anyOf") {
             self.changed(&told.way.path, Changed::OptionsReworded);
         }
-        let names: Vec<String> = offers.list.iter().map(|o| as_text(&o.value)).collect();
+        let names = names(offers);
         let items = match self.labels(offers, &told.way.path) {
             None => json!({"type": "string", "enum": names}),
             Some(labels) => json!({"anyOf": options(names, labels)}),
@@ -233,13 +267,14 @@ impl Teller {
         let chosen = field.default().and_then(Value::as_array);
         for offer in &choices.offers.list {
             hints.extend(offer.description.clone());
-            let on = chosen.is_some_and(|chosen| chosen.contains(&offer.value));
+            let on = chosen.is_some_and(|chosen| chosen.iter().any(|value| offer.is(value)));
             let switch = Told {
                 name: format!("{}.{}", told.name, as_text(&offer.value)),
                 title: Some(format!("{label}: {}", offer.label())),
                 hints: std::mem::take(&mut hints),
                 required: false,
                 keywords: Map::from_iter([("type".to_owned(), "boolean".into())]),
+                labels: Vec::new(),
                 way: Way {
                     read: Read::Member(offer.value.clone()),
                     ..told.way.clone()
@@ -264,7 +299,12 @@ impl Teller {
             Some(default) if sayable => told.say("default", Some(default.clone())),
             Some(default) => {
                 self.changed(&told.way.path, Changed::DefaultAsHint);
-                let shown = as_text(default);
+                let shown = match default {
+                    Value::Array(several) => {
+                        several.iter().map(as_text).collect::<Vec<_>>().join(", ")
+                    }
+                    one => told.label(one),
+                };
                 let params = [("value", shown.as_str().into())];
                 told.hints
                     .push(self.locale.say("mcp.elicitation.tell.default", &params));
@@ -298,6 +338,20 @@ impl Teller {
             self.changes.push(change);
         }
     }
+}
+
+/// The options as texts. Two values may read alike, `1` and `"1"`: the second gets a mark.
+fn names(offers: &Offers) -> Vec<String> {
+    let mut names: Vec<String> = Vec::with_capacity(offers.list.len());
+    let mut known = HashSet::new();
+    for offer in &offers.list {
+        let mut name = as_text(&offer.value);
+        while !known.insert(name.clone()) {
+            name.push('_');
+        }
+        names.push(name);
+    }
+    names
 }
 
 fn options(names: Vec<String>, labels: Vec<String>) -> Vec<Value> {

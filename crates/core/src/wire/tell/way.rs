@@ -23,7 +23,7 @@ pub(super) enum Read {
     /// As it is.
     Plain,
     /// A text that stands for one of these values.
-    Option(Vec<Value>),
+    Option(Vec<(String, Value)>),
     /// `true` adds this value to the list.
     Member(Value),
     /// Texts between commas.
@@ -36,8 +36,8 @@ impl Read {
     pub fn value(&self, given: Value) -> Result<Option<Value>, Fault> {
         Ok(match (self, given) {
             (Self::Option(values), Value::String(text)) => {
-                let meant = values.iter().find(|value| as_text(value) == text);
-                Some(meant.cloned().unwrap_or(Value::String(text)))
+                let meant = values.iter().find(|(told, _)| *told == text);
+                Some(meant.map_or(Value::String(text), |(_, value)| value.clone()))
             }
             (Self::Member(value), Value::Bool(true)) => Some(Value::Array(vec![value.clone()])),
             (Self::Member(_), Value::Bool(false)) => Some(Value::Array(Vec::new())),
@@ -60,6 +60,13 @@ impl Read {
 }
 
 impl Way {
+    /// Whether a value says something. Programs send `null` for an empty answer, and an empty
+    /// text where the person was told what that means.
+    pub fn is_said(&self, given: &Value) -> bool {
+        let is_empty = given.as_str() == Some("");
+        !(given.is_null() || is_empty && self.default.is_some())
+    }
+
     /// Puts a value where it belongs. One switch after the other, a list grows.
     pub fn place(&self, value: Value, values: &mut Map<String, Value>) {
         let Some((last, group)) = self.group(values, true) else {

@@ -111,8 +111,7 @@ impl Page {
         if let Kind::Text(text) | Kind::Tags(Tags { text, .. }) = &field.kind
             && let Some(pattern) = &text.pattern
         {
-            let params = [("pattern", pattern.source().into())];
-            rules.push(self.locale.say("mcp.elicitation.tell.pattern", &params));
+            rules.push(pattern.say(self.locale));
         }
         if !rules.is_empty() {
             self.paragraph(indent, &rules.join(". "));
@@ -138,8 +137,8 @@ impl Page {
         const SHOWN: usize = 12;
         for offer in offers.list.iter().take(SHOWN) {
             let on = chosen.is_some_and(|chosen| match chosen {
-                Value::Array(several) => several.contains(&offer.value),
-                one => *one == offer.value,
+                Value::Array(several) => several.iter().any(|value| offer.is(value)),
+                one => offer.is(one),
             });
             let mark = if on { marks[0] } else { marks[1] };
             self.paragraph(indent, &format!("{mark} {}", offer.label()));
@@ -209,6 +208,13 @@ fn shown(value: &Value, locale: Locale) -> String {
 
 /// A stranger's text without what a terminal would obey.
 fn plain(text: &str) -> String {
-    let harmless = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let is_hidden = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let harmless = |c: char| {
+        if c.is_control() || is_hidden(c) {
+            '\u{fffd}'
+        } else {
+            c
+        }
+    };
     text.chars().map(harmless).collect()
 }
