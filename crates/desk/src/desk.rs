@@ -98,7 +98,7 @@ pub(crate) struct Open {
 struct Waiting {
     share: Share,
     timer: delay_queue::Key,
-    outcome: oneshot::Sender<Outcome>,
+    outcome: oneshot::Sender<Box<Outcome>>,
 }
 
 impl<S: Store, P: Post> Clone for Desk<S, P> {
@@ -447,11 +447,11 @@ impl<S: Store, P: Post> Inner<S, P> {
     fn finish(&self, id: TicketId, outcome: Outcome) {
         if let Some(waiting) = self.forget(id) {
             // Whoever does not wait any more has dropped the ticket.
-            let _ = waiting.send(outcome);
+            let _ = waiting.send(Box::new(outcome));
         }
     }
 
-    fn forget(&self, id: TicketId) -> Option<oneshot::Sender<Outcome>> {
+    fn forget(&self, id: TicketId) -> Option<oneshot::Sender<Box<Outcome>>> {
         let mut open = self.lock();
         let Waiting {
             share,

@@ -1,5 +1,8 @@
 //! A ticket as it is stored, and as surfaces are told of it.
 
+use std::borrow::Cow;
+use std::cell::RefCell;
+
 use bytes::Bytes;
 use midcall_core::Asker;
 use serde::{Deserialize, Serialize};
@@ -33,13 +36,13 @@ pub(crate) struct Stored<'a> {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct StoredQuestion<'a> {
     #[serde(borrow)]
-    pub server: std::borrow::Cow<'a, str>,
+    pub server: Cow<'a, str>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub version: Option<std::borrow::Cow<'a, str>>,
+    pub version: Option<Cow<'a, str>>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub tool: Option<std::borrow::Cow<'a, str>>,
+    pub tool: Option<Cow<'a, str>>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub host: Option<std::borrow::Cow<'a, str>>,
+    pub host: Option<Cow<'a, str>>,
     #[serde(borrow)]
     pub params: &'a RawValue,
 }
@@ -54,9 +57,13 @@ impl<'a> Stored<'a> {
     }
 
     pub fn write(&self) -> Bytes {
-        serde_json::to_vec(self)
-            .map(Bytes::from)
-            .unwrap_or_default()
+        thread_local!(static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
+        // A million tickets may wait: what is kept has exactly the room it needs.
+        BUFFER.with_borrow_mut(|buffer| {
+            buffer.clear();
+            serde_json::to_writer(&mut *buffer, self).expect("names and numbers can be written");
+            Bytes::copy_from_slice(buffer)
+        })
     }
 
     pub fn state(&self) -> State {
@@ -86,13 +93,13 @@ impl<'a> StoredQuestion<'a> {
 #[derive(Deserialize)]
 pub(crate) struct Asked<'a> {
     #[serde(default, borrow)]
-    pub mode: Option<std::borrow::Cow<'a, str>>,
+    pub mode: Option<Cow<'a, str>>,
     #[serde(default, borrow)]
-    pub message: Option<std::borrow::Cow<'a, str>>,
+    pub message: Option<Cow<'a, str>>,
     #[serde(default, borrow, rename = "requestedSchema")]
     pub schema: Option<&'a RawValue>,
     #[serde(default, borrow)]
-    pub url: Option<std::borrow::Cow<'a, str>>,
+    pub url: Option<Cow<'a, str>>,
 }
 
 /// An open ticket as surfaces see it: the data of `elicitation/request`.

@@ -1,7 +1,6 @@
 //! Counting open tickets and how fast they come.
 
 use std::collections::HashMap;
-use std::hash::Hash;
 use std::sync::Arc;
 
 use midcall_core::Scope;
@@ -9,12 +8,15 @@ use tokio::time::Instant;
 
 use crate::rules::{Limited, Rules};
 
-/// What is counted: by user, by a user's server, by a user's conversation.
+/// What is counted, user by user.
 #[derive(Default)]
-pub(crate) struct Tally {
-    users: HashMap<Arc<str>, usize>,
-    servers: HashMap<(Arc<str>, Arc<str>), Server>,
-    conversations: HashMap<(Arc<str>, Arc<str>), usize>,
+pub(crate) struct Tally(HashMap<Arc<str>, User>);
+
+#[derive(Default)]
+struct User {
+    open: usize,
+    servers: HashMap<Arc<str>, Server>,
+    conversations: HashMap<Arc<str>, usize>,
 }
 
 struct Server {
@@ -40,35 +42,21 @@ impl Tally {
         rules: &Rules,
         now: Instant,
     ) -> Result<Share, Limited> {
-        let user = shared(&self.users, &scope.user);
-        let conversation = scope.conversation.as_deref().map(Arc::<str>::from);
-        if self
-            .users
-            .get(&user)
-            .is_some_and(|open| *open >= rules.open_per_user)
-        {
+        let (user, counts) = entry(&mut self.0, &scope.user, User::default);
+        if counts.open >= rules.open_per_user {
             return Err(Limited::User(rules.open_per_user));
         }
-        let place = conversation.clone().map(|name| (user.clone(), name));
-        if let Some(open) = place
+        let talk = scope.conversation.as_deref();
+        let talk = talk.map(|name| entry(&mut counts.conversations, name, || 0));
+        if talk
             .as_ref()
-            .and_then(|place| self.conversations.get(place))
-            && *open >= rules.open_per_conversation
+            .is_some_and(|(_, open)| **open >= rules.open_per_conversation)
         {
             return Err(Limited::Conversation(rules.open_per_conversation));
         }
-        let most = f64::from(rules.asks_per_minute);
-        let key = (user.clone(), Arc::<str>::from(server));
-        let entry = self.servers.entry(key);
-        let server = entry.key().1.clone();
-        let asking = entry.or_insert(Server {
-            open: 0,
-            left: most,
-            at: now,
-        });
-        let refill = now.duration_since(asking.at).as_secs_f64() * most / 60.0;
-        asking.left = (asking.left + refill).min(most);
-        asking.at = now;
+        let fresh = || Server::new(rules, now);
+        let (server, asking) = entry(&mut counts.servers, server, fresh);
+        asking.refill(rules, now);
         if asking.open >= rules.open_per_server {
             return Err(Limited::Server(rules.open_per_server));
         }
@@ -77,10 +65,11 @@ impl Tally {
         }
         asking.left -= 1.0;
         asking.open += 1;
-        *self.users.entry(user.clone()).or_default() += 1;
-        if let Some(place) = place {
-            *self.conversations.entry(place).or_default() += 1;
-        }
+        counts.open += 1;
+        let conversation = talk.map(|(name, open)| {
+            *open += 1;
+            name
+        });
         Ok(Share {
             user,
             server,
@@ -88,40 +77,57 @@ impl Tally {
         })
     }
 
-    /// Gives a ticket's part back. A server that asks no more is forgotten once its pace is.
+    /// Gives a ticket's part back. Who asks no more is forgotten once the pace is.
     pub fn remove(&mut self, share: Share, rules: &Rules, now: Instant) {
-        let Share {
-            user,
-            server,
-            conversation,
-        } = share;
-        if let Some(name) = conversation {
-            less(&mut self.conversations, &(user.clone(), name));
-        }
-        let key = (user.clone(), server);
-        if let Some(asking) = self.servers.get_mut(&key) {
-            asking.open -= 1;
-            let most = f64::from(rules.asks_per_minute);
-            let refill = now.duration_since(asking.at).as_secs_f64() * most / 60.0;
-            if asking.open == 0 && asking.left + refill >= most {
-                self.servers.remove(&key);
+        let Some(counts) = self.0.get_mut(&share.user) else {
+            return;
+        };
+        counts.open -= 1;
+        if let Some(name) = share.conversation
+            && let Some(open) = counts.conversations.get_mut(&name)
+        {
+            *open -= 1;
+            if *open == 0 {
+                counts.conversations.remove(&name);
             }
         }
-        less(&mut self.users, &user);
-    }
-}
-
-fn shared(known: &HashMap<Arc<str>, usize>, name: &str) -> Arc<str> {
-    known
-        .get_key_value(name)
-        .map_or_else(|| name.into(), |(known, _)| known.clone())
-}
-
-fn less<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: &K) {
-    if let Some(count) = counts.get_mut(key) {
-        *count -= 1;
-        if *count == 0 {
-            counts.remove(key);
+        if let Some(asking) = counts.servers.get_mut(&share.server) {
+            asking.open -= 1;
+            asking.refill(rules, now);
+            if asking.open == 0 && asking.left >= f64::from(rules.asks_per_minute) {
+                counts.servers.remove(&share.server);
+            }
+        }
+        if counts.open == 0 && counts.servers.is_empty() {
+            self.0.remove(&share.user);
         }
     }
+}
+
+impl Server {
+    fn new(rules: &Rules, now: Instant) -> Self {
+        Self {
+            open: 0,
+            left: f64::from(rules.asks_per_minute),
+            at: now,
+        }
+    }
+
+    fn refill(&mut self, rules: &Rules, now: Instant) {
+        let most = f64::from(rules.asks_per_minute);
+        let more = now.duration_since(self.at).as_secs_f64() * most / 60.0;
+        self.left = (self.left + more).min(most);
+        self.at = now;
+    }
+}
+
+/// The entry of a name, and the name as it is kept: most names are known already.
+fn entry<'a, T>(
+    map: &'a mut HashMap<Arc<str>, T>,
+    name: &str,
+    new: impl FnOnce() -> T,
+) -> (Arc<str>, &'a mut T) {
+    let known = map.get_key_value(name).map(|(known, _)| known.clone());
+    let known = known.unwrap_or_else(|| name.into());
+    (known.clone(), map.entry(known).or_insert_with(new))
 }
