@@ -28,7 +28,8 @@ impl Fields {
     fn fill(&self, mut values: Map<String, Value>) -> Map<String, Value> {
         let mut filled = Map::new();
         for field in self {
-            let value = match values.shift_remove(&field.name) {
+            let given = values.shift_remove(&field.name);
+            let value = match given.filter(|value| !field.is_blank(value)) {
                 Some(value) => field.tidy(value),
                 None => field.untouched(),
             };
@@ -114,14 +115,18 @@ impl Field {
         }
     }
 
+    /// Whether a value is a program's way to say that there is none.
+    fn is_blank(&self, value: &Value) -> bool {
+        value.is_null() && !self.nullable && !matches!(self.kind, Kind::Json(_))
+    }
+
     /// Whether a value of this optional field only stands there because a program put it there.
     fn is_noise(&self, value: &Value) -> bool {
         if self.required {
             return false;
         }
         match (&self.kind, value) {
-            (Kind::Json(_), _) => false,
-            (_, Value::Null) => !self.nullable,
+            (_, value) if self.is_blank(value) => true,
             (Kind::Group(fields), Value::Object(values)) => fields.is_untouched(values),
             (Kind::Choices(_) | Kind::Tags(_), value) => is_empty(value) && !self.takes(value),
             _ => false,
