@@ -6,7 +6,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use bytes::Bytes;
 use midcall_core::Limits;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::error::Category;
 
 use super::refusal::Refusal;
@@ -51,6 +51,11 @@ fn unread(rejection: BytesRejection) -> Refusal {
 
 /// What serde says may quote the value it met, so only the position is told.
 fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
+    // Serde would take an array for a struct, member by member.
+    let is_object = bytes.trim_ascii_start().starts_with(b"{");
+    if !is_object && serde_json::from_slice::<IgnoredAny>(bytes).is_ok() {
+        return Err(Refusal::NotThisShape { line: 1, column: 1 });
+    }
     serde_json::from_slice(bytes).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         match error.classify() {

@@ -16,6 +16,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::refusal::Refusal;
+use super::rest::read_whole;
 
 /// The names this server goes by.
 pub struct Guard {
@@ -51,6 +52,7 @@ const HEADERS: [(HeaderName, &str); 8] = [
 pub async fn stand(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     // The route as it is written in the code: paths and queries can hold what people typed.
     let route = request.extensions().get::<MatchedPath>().cloned();
+    let request = read_whole(request);
     let mut response = match guard.check(&request) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),

@@ -15,6 +15,7 @@ mod events;
 mod guard;
 mod pace;
 mod refusal;
+mod rest;
 mod tickets;
 
 use std::io;

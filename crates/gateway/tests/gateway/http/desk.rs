@@ -1,5 +1,6 @@
 //! A running `midcall desk`, and people and scripts who call it.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,6 +17,8 @@ pub struct Desk {
     child: Child,
     input: ChildStdin,
     output: Lines<BufReader<ChildStdout>>,
+    /// Lines that came while another was waited for.
+    put_by: VecDeque<Value>,
     pub announced: Value,
     pub file: PathBuf,
     pub folder: PathBuf,
@@ -65,6 +68,7 @@ impl Desk {
             announced: announced.await.expect("the desk announces itself"),
             input: child.stdin.take().unwrap(),
             output: BufReader::new(child.stdout.take().unwrap()).lines(),
+            put_by: VecDeque::new(),
             child,
             file,
             folder,
@@ -81,11 +85,12 @@ impl Desk {
         self.input.write_all(b"\n").await.unwrap();
     }
 
-    /// The next line that the desk prints.
+    /// The next line that the desk prints, of those that tell of no asking.
     pub async fn line(&mut self) -> Value {
-        let line = timeout(PATIENCE, self.output.next_line()).await;
-        let line = line.expect("the desk says something").unwrap();
-        serde_json::from_str(&line.expect("the desk is there")).unwrap()
+        match self.put_by.pop_front() {
+            Some(line) => line,
+            None => self.read().await,
+        }
     }
 
     /// Asks, and gives the ticket's id.
@@ -96,8 +101,19 @@ impl Desk {
     /// The same, with all that a line can say.
     pub async fn ask_as(&mut self, line: Value) -> String {
         self.tell(&line.to_string()).await;
-        let told = self.line().await;
-        told["asked"].as_str().expect("it was asked").to_owned()
+        loop {
+            let told = self.read().await;
+            match told["asked"].as_str() {
+                Some(id) => return id.to_owned(),
+                None => self.put_by.push_back(told), // Another ticket ended meanwhile.
+            }
+        }
+    }
+
+    async fn read(&mut self) -> Value {
+        let line = timeout(PATIENCE, self.output.next_line()).await;
+        let line = line.expect("the desk says something").unwrap();
+        serde_json::from_str(&line.expect("the desk is there")).unwrap()
     }
 
     pub fn page(&self) -> &str {

@@ -16,12 +16,11 @@ async fn nothing_typed_is_printed_at_any_level() {
     let accepted = desk.ask(text).await;
     let declined = desk.ask(day()).await;
     let open = desk.ask(day()).await;
-    let garbage = |body: String| {
+    let typed = |kind: &str, body: String| {
         let request = script.post(&format!("/elicitation/{open}/accept"));
-        request
-            .header("content-type", "application/json")
-            .body(body)
+        request.header("content-type", kind).body(body)
     };
+    let garbage = |body: String| typed("application/json", body);
     let requests = [
         (
             200,
@@ -57,7 +56,7 @@ async fn nothing_typed_is_printed_at_any_level() {
             ),
         ),
         (413, garbage(MARK.repeat(200_000))),
-        (415, garbage(MARK.to_owned()).header("content-type", MARK)),
+        (415, typed(MARK, MARK.to_owned())),
         (404, script.get(&format!("/{MARK}?{MARK}={MARK}"))),
         (404, script.get(&format!("/elicitation/status/{MARK}"))),
         (

@@ -188,8 +188,8 @@ async fn what_cannot_be_read_is_refused_with_a_reason_and_stays_open() {
     for (body, message) in [
         ("{\"content\"", "the body is not JSON (line 1, column 10)"),
         (
-            "[]",
-            "the body is JSON, but not the object this call takes (line 1, column 0)",
+            "[{}]",
+            "the body is JSON, but not the object this call takes (line 1, column 1)",
         ),
         (
             "{\"content\":7}",
@@ -241,6 +241,21 @@ async fn what_cannot_be_read_is_refused_with_a_reason_and_stays_open() {
     );
     let (status, told) = answer(script.get(&format!("/elicitation/status/{id}"))).await;
     assert_eq!((status, &told["state"]), (200, &json!("open")));
+}
+
+#[tokio::test]
+async fn whoever_sends_much_still_hears_why_it_is_refused() {
+    let desk = Desk::start(&[]).await;
+    let much = || "x".repeat(8 * 1024 * 1024);
+    let accept = "/elicitation/AAAAAAAAAAAAAAAAAAAAAA/accept";
+    for (status, request) in [
+        (401, desk.nobody().post(accept)),
+        (403, desk.script().post(accept).header("origin", "null")),
+        (404, desk.script().post("/nowhere")),
+        (413, desk.script().post(accept)),
+    ] {
+        assert_eq!(answer(request.body(much())).await.0, status);
+    }
 }
 
 #[tokio::test]
