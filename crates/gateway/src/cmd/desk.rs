@@ -25,7 +25,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::duration;
 use crate::http::announce::Announced;
-use crate::http::{Bounds, Server};
+use crate::http::{Bounds, Server, principal};
 
 /// A desk by itself, for tests and for trying the API
 ///
@@ -45,7 +45,7 @@ pub struct Cmd {
     timeout: Duration,
     /// What to tell on standard error: a level, or a filter like midcall=debug
     #[arg(long, env = "MIDCALL_LOG", default_value = "warn")]
-    log: EnvFilter,
+    log: String,
     /// Open questions per user, server and conversation
     #[arg(long, env = "MIDCALL_OPEN_LIMIT", value_name = "COUNT")]
     open_limit: Option<usize>,
@@ -91,12 +91,13 @@ type LocalDesk = Desk<Memory, Mailroom>;
 pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    let rules = cmd.rules();
-    let server = Server::bind(cmd.page_addr, cmd.bounds()).await?;
+    let filter = EnvFilter::try_new(&cmd.log).context("--log is neither a level nor a filter")?;
     tracing_subscriber::fmt()
-        .with_env_filter(cmd.log)
+        .with_env_filter(filter)
         .with_writer(io::stderr)
         .init();
+    let rules = cmd.rules();
+    let server = Server::bind(cmd.page_addr, cmd.bounds()).await?;
     let desk = Desk::open(Memory::default(), Mailroom::default(), rules).await?;
     let _announced = cmd
         .announce
@@ -193,7 +194,7 @@ async fn obey(desk: &LocalDesk, line: &str) -> anyhow::Result<Option<Ticket>> {
     let scope = Scope {
         workspace: line.workspace,
         conversation: line.conversation,
-        ..Scope::user("local")
+        ..principal()
     };
     let ticket = desk.ask(&scope, &question, None).await?;
     print(&json!({"asked": ticket.id().to_string()}));

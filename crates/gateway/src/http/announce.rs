@@ -69,3 +69,42 @@ fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
     file.write_all(text)?;
     file.sync_all()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn announcement(pid: u32) -> Announcement {
+        Announcement {
+            pid,
+            page: String::new(),
+            launch: String::new(),
+            api: String::new(),
+            bearer: String::new(),
+        }
+    }
+
+    #[test]
+    fn it_follows_no_link_and_leaves_what_another_gateway_put_there() {
+        let folder = std::env::temp_dir().join(format!("midcall-announce-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let (file, elsewhere) = (folder.join("a.json"), folder.join("elsewhere"));
+        fs::write(&elsewhere, "mine").unwrap();
+        symlink(&elsewhere, &file).unwrap();
+        symlink(&elsewhere, folder.join("a.json.1")).unwrap();
+
+        let first = Announced::write(&file, &announcement(1)).unwrap();
+        assert_eq!(fs::read(&elsewhere).unwrap(), b"mine");
+        let kind = fs::symlink_metadata(&file).unwrap();
+        assert!(kind.is_file());
+        assert_eq!(kind.permissions().mode() & 0o777, 0o600);
+
+        let second = Announced::write(&file, &announcement(2)).unwrap();
+        drop(first);
+        assert!(file.exists());
+        drop(second);
+        assert!(!file.exists());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -5,7 +5,7 @@
 //! scripts, and its answers say so. There are no cookies: they ignore ports, so every page on
 //! this machine would get them.
 //!
-//! In local mode there is one principal, the user who started the process.
+//! In local mode there is one principal: the user who started the process.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -41,6 +41,11 @@ pub struct Token(String);
 pub struct Caller {
     pub scope: Scope,
     pub by: By,
+}
+
+/// The one user of local mode.
+pub fn principal() -> Scope {
+    Scope::user("local")
 }
 
 /// Every token that is worth something.
@@ -136,7 +141,7 @@ impl Keys {
             return Err(Refusal::TooOften);
         }
         Ok(Caller {
-            scope: Scope::user("local"),
+            scope: principal(),
             by: bearer.by,
         })
     }

@@ -98,3 +98,44 @@ impl<S: Store> Following<S> {
         event.id(self.watch.mark().to_string()).json_data(news).ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::auth::{Keys, principal};
+    use super::*;
+    use axum::response::IntoResponse;
+    use futures_util::StreamExt;
+    use midcall_desk::{By, Desk, Route, Rules};
+    use midcall_store::{Mailroom, Memory};
+    use tokio::sync::Semaphore;
+    use tokio::time::Instant;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_quiet_stream_shows_that_it_is_alive() {
+        let desk = Desk::open(Memory::default(), Mailroom::default(), Rules::default());
+        let app = Arc::new(App {
+            desk: desk.await.unwrap(),
+            keys: Arc::new(Keys::new(50)),
+            streams: Arc::new(Semaphore::new(1)),
+            closing: CancellationToken::new(),
+        });
+        let caller = Caller {
+            scope: principal(),
+            by: By {
+                route: Route::Page,
+                human: true,
+            },
+        };
+        let everything = Ok(Query(Narrowed {
+            workspace: String::new(),
+            conversation: String::new(),
+        }));
+        let events = follow(State(app), caller, everything, HeaderMap::new()).await;
+        let mut chunks = events.into_response().into_body().into_data_stream();
+        let start = Instant::now();
+        for beat in 1..=3 {
+            assert_eq!(chunks.next().await.unwrap().unwrap(), ":\n\n");
+            assert_eq!(start.elapsed().as_secs(), 15 * beat);
+        }
+    }
+}

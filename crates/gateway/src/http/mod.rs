@@ -34,6 +34,8 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+pub use auth::principal;
+
 use announce::Announcement;
 use auth::Keys;
 use guard::Guard;
@@ -144,8 +146,10 @@ fn router<S: Store, P: Post>(app: App<S, P>, guard: Guard) -> Router {
         .with_state(Arc::new(app))
 }
 
-/// Every call, as `openapi.json` names it.
-fn routes<S: Store, P: Post>() -> [(&'static str, &'static str, MethodRouter<Arc<App<S, P>>>); 9] {
+/// A call: its method and path, as `openapi.json` names them, and what it does.
+type Call<S, P> = (&'static str, &'static str, MethodRouter<Arc<App<S, P>>>);
+
+fn routes<S: Store, P: Post>() -> [Call<S, P>; 9] {
     [
         ("get", "/elicitation/events", get(events::follow)),
         ("get", "/elicitation/status/{id}", get(tickets::status)),
@@ -192,6 +196,18 @@ mod tests {
         described.sort_unstable();
         served.sort_unstable();
         assert_eq!(described, served);
+    }
+
+    #[test]
+    fn openapi_refers_to_what_it_has() {
+        let document: Value = serde_json::from_str(OPENAPI).unwrap();
+        let mut referred = 0;
+        for text in OPENAPI.split("\"$ref\": \"#").skip(1) {
+            let pointer = text.split('"').next().unwrap();
+            assert!(document.pointer(pointer).is_some(), "{pointer}");
+            referred += 1;
+        }
+        assert!(referred > 0);
     }
 
     #[tokio::test]

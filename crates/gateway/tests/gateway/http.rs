@@ -55,6 +55,9 @@ async fn the_announcement_is_for_its_owner_and_goes_with_the_desk() {
     assert_eq!((page, token.len()), (told["page"].as_str().unwrap(), 43));
 
     let id = desk.ask(day()).await;
+    desk.hang_up();
+    let status = desk.script().get(&format!("/elicitation/status/{id}"));
+    assert_eq!(status.send().await.unwrap().status(), 200);
     desk.terminate();
     assert_eq!(
         desk.line().await,

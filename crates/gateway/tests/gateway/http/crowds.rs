@@ -1,5 +1,6 @@
 //! Many at once: settlers that race, watchers that all want to know.
 
+use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -9,6 +10,9 @@ use tokio::task::JoinSet;
 use super::day;
 use super::desk::{Caller, Desk};
 use super::events::Events;
+
+/// Set in the process that may open many files.
+const RAISED: &str = "MIDCALL_TEST_RAISED";
 
 const FAST: [&str; 6] = [
     "--calls-per-second",
@@ -23,22 +27,20 @@ const FAST: [&str; 6] = [
 async fn of_two_who_answer_at_once_one_wins_a_thousand_times() {
     let mut desk = Desk::start(&FAST).await;
     let (person, script) = (desk.person().await, desk.script());
-    let mut won = [0; 2];
     for _ in 0..20 {
         let mut races = JoinSet::new();
         for _ in 0..50 {
             let id = desk.ask(day()).await;
             races.spawn(race(person.clone(), script.clone(), id));
         }
-        for [mine, other] in races.join_all().await {
-            won[usize::from(mine == 409)] += 1;
-            assert_eq!([mine.min(other), mine.max(other)], [200, 409]);
+        for mut statuses in races.join_all().await {
+            statuses.sort_unstable();
+            assert_eq!(statuses, [200, 409]);
         }
         for _ in 0..50 {
             assert_eq!(desk.line().await["state"], "answered");
         }
     }
-    assert_eq!(won[0] + won[1], 1_000);
 }
 
 /// The statuses that two settlers of one ticket get.
@@ -51,8 +53,28 @@ async fn race(person: Caller, script: Caller, id: String) -> [u16; 2] {
     [accepted, rejected].map(|response| response.unwrap().status().as_u16())
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_thousand_watchers_all_see_a_ticket_close() {
+/// Each needs a file handle, and the usual limit is lower than the number of them: the test
+/// runs itself again with a higher one.
+#[test]
+fn two_thousand_watchers_all_see_a_ticket_close() {
+    let this = "http::crowds::two_thousand_watchers_all_see_a_ticket_close";
+    if std::env::var_os(RAISED).is_some() {
+        return many_watch();
+    }
+    let again = Command::new("sh")
+        .args(["-c", "ulimit -S -n 8192; exec \"$@\"", "sh"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", this])
+        .env(RAISED, "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&again.stdout);
+    assert!(again.status.success(), "{said}");
+    assert!(said.contains("1 passed"), "{said}");
+}
+
+#[tokio::main]
+async fn many_watch() {
     const WATCHERS: usize = 2_000;
     let mut desk = Desk::start(&FAST).await;
     let script = desk.script();

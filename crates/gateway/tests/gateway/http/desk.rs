@@ -15,7 +15,7 @@ use tokio::time::{sleep, timeout};
 /// A desk of its own process, which ends with this value.
 pub struct Desk {
     child: Child,
-    input: ChildStdin,
+    input: Option<ChildStdin>,
     output: Lines<BufReader<ChildStdout>>,
     /// Lines that came while another was waited for.
     put_by: VecDeque<Value>,
@@ -46,7 +46,7 @@ impl Desk {
         let file = folder.join("announce.json");
         // Some systems give a process 1,024 file handles at first, and let it have more.
         let mut child = Command::new("sh")
-            .args(["-c", "ulimit -n \"$(ulimit -Hn)\"; exec \"$@\"", "sh"])
+            .args(["-c", "ulimit -S -n 8192; exec \"$@\"", "sh"])
             .args([env!("CARGO_BIN_EXE_midcall"), "desk", "--announce"])
             .arg(&file)
             .args(flags)
@@ -66,7 +66,7 @@ impl Desk {
         });
         Self {
             announced: announced.await.expect("the desk announces itself"),
-            input: child.stdin.take().unwrap(),
+            input: child.stdin.take(),
             output: BufReader::new(child.stdout.take().unwrap()).lines(),
             put_by: VecDeque::new(),
             child,
@@ -81,8 +81,14 @@ impl Desk {
 
     /// Sends a line to the desk.
     pub async fn tell(&mut self, line: &str) {
-        self.input.write_all(line.as_bytes()).await.unwrap();
-        self.input.write_all(b"\n").await.unwrap();
+        let input = self.input.as_mut().expect("nobody hung up");
+        input.write_all(line.as_bytes()).await.unwrap();
+        input.write_all(b"\n").await.unwrap();
+    }
+
+    /// Has no more to tell.
+    pub fn hang_up(&mut self) {
+        self.input = None;
     }
 
     /// The next line that the desk prints, of those that tell of no asking.
@@ -184,7 +190,7 @@ impl Desk {
             text
         });
         self.terminate();
-        let mut words = String::new();
+        let mut words: String = self.put_by.iter().map(Value::to_string).collect();
         while let Some(line) = self.output.next_line().await.unwrap() {
             words += &line;
         }
