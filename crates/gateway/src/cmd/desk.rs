@@ -3,7 +3,8 @@
 //! In: a question a line on standard input. Out: a line when it is asked and a line when it
 //! ends. What people typed is never printed, only the names of the fields.
 
-use std::io::{self, BufRead, Write};
+use std::env;
+use std::io::{self, BufRead, IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -91,11 +92,7 @@ type LocalDesk = Desk<Memory, Mailroom>;
 pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    let filter = EnvFilter::try_new(&cmd.log).context("--log is neither a level nor a filter")?;
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .init();
+    log(&cmd.log)?;
     let rules = cmd.rules();
     let server = Server::bind(cmd.page_addr, cmd.bounds()).await?;
     let desk = Desk::open(Memory::default(), Mailroom::default(), rules).await?;
@@ -155,6 +152,17 @@ impl Cmd {
             calls_per_second: self.calls_per_second.unwrap_or(usual.calls_per_second),
         }
     }
+}
+
+/// Tells what the filter lets through on standard error, in color for people only.
+fn log(filter: &str) -> anyhow::Result<()> {
+    let filter = EnvFilter::try_new(filter).context("--log is neither a level nor a filter")?;
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none())
+        .init();
+    Ok(())
 }
 
 fn somebody() -> String {

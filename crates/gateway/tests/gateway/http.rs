@@ -2,6 +2,7 @@
 
 mod crowds;
 mod desk;
+mod doors;
 mod events;
 mod quiet;
 mod statuses;
