@@ -3,6 +3,7 @@
 //! A server that closes while a client still sends resets the connection, and the client may
 //! never see why it was refused. So the rest is read and thrown away, within bounds.
 
+use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -12,6 +13,7 @@ use axum::extract::Request;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use hyper::body::{Frame, SizeHint};
+use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 /// Bytes that are thrown away before the connection is.
@@ -49,9 +51,12 @@ impl HttpBody for Whole {
 
 impl Drop for Whole {
     fn drop(&mut self) {
-        if !self.0.is_end_stream() {
-            let rest = std::mem::take(&mut self.0);
-            tokio::spawn(timeout(TIME, throw_away(rest)));
+        // Without a runtime the connection is gone as well.
+        if !self.0.is_end_stream()
+            && let Ok(runtime) = Handle::try_current()
+        {
+            let rest = mem::take(&mut self.0);
+            runtime.spawn(timeout(TIME, throw_away(rest)));
         }
     }
 }
