@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::cmd::lint;
+use crate::cmd::{desk, lint};
 
 /// Makes an MCP server's question reach a person, and the answer reach the tool
 #[derive(Debug, Parser)]
@@ -15,6 +15,8 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Lint(lint::Cmd),
+    #[command(hide = true)]
+    Desk(desk::Cmd),
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 mod cli;
 mod cmd;
+mod duration;
+mod http;
 
 use std::process::ExitCode;
 
@@ -10,6 +12,7 @@ use clap::Parser;
 fn main() -> ExitCode {
     let result = match cli::Cli::parse().command {
         cli::Command::Lint(lint) => cmd::lint::run(lint),
+        cli::Command::Desk(desk) => cmd::desk::run(desk),
     };
     result.unwrap_or_else(|error| {
         eprintln!("midcall: {error:#}");

@@ -1,3 +1,4 @@
 //! The subcommands: each has a `Cmd` with its flags, and a `run`.
 
+pub mod desk;
 pub mod lint;

@@ -2,4 +2,5 @@
 
 mod arrows;
 mod catalog;
+mod http;
 mod lint;

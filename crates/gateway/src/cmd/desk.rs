@@ -1,0 +1,242 @@
+//! `midcall desk`: a desk by itself, for tests and for trying the API.
+//!
+//! In: a question a line on standard input. Out: a line when it is asked and a line when it
+//! ends. What people typed is never printed, only the names of the fields.
+
+use std::env;
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use midcall_core::{Answer, Asker, Elicitation, Limits, Scope};
+use midcall_desk::{Closing, Desk, Outcome, Rules, Ticket, TicketId, Withdrawn};
+use midcall_store::{Mailroom, Memory};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_json::value::RawValue;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tracing_subscriber::EnvFilter;
+
+use crate::duration;
+use crate::http::announce::Announced;
+use crate::http::{Bounds, Server, principal};
+
+/// A desk by itself, for tests and for trying the API
+///
+/// Asks what it reads from standard input, a JSON object a line: `params` as in
+/// `elicitation/create`, and `server`, `tool`, `workspace`, `conversation` if wanted; or
+/// `withdraw` with the id of a question to take back.
+#[derive(Debug, clap::Args)]
+pub struct Cmd {
+    /// Where the page and the API listen: a loopback address
+    #[arg(long, env = "MIDCALL_PAGE_ADDR", default_value = "127.0.0.1:0")]
+    page_addr: SocketAddr,
+    /// The file to announce the desk in, for its owner only
+    #[arg(long, env = "MIDCALL_ANNOUNCE", value_name = "FILE")]
+    announce: Option<PathBuf>,
+    /// How long a question waits
+    #[arg(long, env = "MIDCALL_TIMEOUT", default_value = "5m", value_parser = duration::read)]
+    timeout: Duration,
+    /// What to tell on standard error: a level, or a filter like midcall=debug
+    #[arg(long, env = "MIDCALL_LOG", default_value = "warn")]
+    log: String,
+    /// Open questions per user, server and conversation
+    #[arg(long, env = "MIDCALL_OPEN_LIMIT", value_name = "COUNT")]
+    open_limit: Option<usize>,
+    /// Questions a minute of one server
+    #[arg(long, env = "MIDCALL_ASKS_PER_MINUTE", value_name = "COUNT")]
+    asks_per_minute: Option<u32>,
+    /// Calls a second with one bearer
+    #[arg(long, env = "MIDCALL_CALLS_PER_SECOND", value_name = "COUNT")]
+    calls_per_second: Option<u32>,
+    /// Event streams at once
+    #[arg(long, env = "MIDCALL_STREAMS", value_name = "COUNT")]
+    streams: Option<usize>,
+}
+
+/// A line of standard input.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    params: Option<Box<RawValue>>,
+    #[serde(default = "somebody")]
+    server: String,
+    tool: Option<String>,
+    workspace: Option<String>,
+    conversation: Option<String>,
+    withdraw: Option<String>,
+}
+
+/// The line that tells of an end.
+#[derive(Serialize)]
+struct Ended<'a> {
+    id: String,
+    #[serde(flatten)]
+    closing: Closing,
+    fields: Vec<&'a str>,
+}
+
+/// How many lines may wait for their turn.
+const LINES: usize = 64;
+
+type LocalDesk = Desk<Memory, Mailroom>;
+
+#[tokio::main]
+pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    log(&cmd.log)?;
+    let rules = cmd.rules();
+    let server = Server::bind(cmd.page_addr, cmd.bounds()).await?;
+    let desk = Desk::open(Memory::default(), Mailroom::default(), rules).await?;
+    let _announced = cmd
+        .announce
+        .map(|file| {
+            Announced::write(&file, &server.announcement())
+                .with_context(|| format!("cannot write {}", file.display()))
+        })
+        .transpose()?;
+    let closing = CancellationToken::new();
+    let serving = tokio::spawn(server.serve(desk.clone(), closing.clone()));
+
+    let shutdown = CancellationToken::new();
+    let waiting = TaskTracker::new();
+    let mut lines = lines();
+    loop {
+        tokio::select! {
+            Some(line) = lines.recv() => match obey(&desk, &line).await {
+                Ok(Some(ticket)) => {
+                    waiting.spawn(follow(desk.clone(), ticket, shutdown.clone()));
+                }
+                Ok(None) => {}
+                Err(error) => print(&json!({"error": format!("{error:#}")})),
+            },
+            _ = terminate.recv() => break,
+            _ = interrupt.recv() => break,
+        }
+    }
+    shutdown.cancel();
+    waiting.close();
+    waiting.wait().await;
+    closing.cancel();
+    serving.await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Cmd {
+    fn rules(&self) -> Rules {
+        let mut rules = Rules::default();
+        rules.patience = self.timeout;
+        if let Some(most) = self.open_limit {
+            rules.open_per_user = most;
+            rules.open_per_server = most;
+            rules.open_per_conversation = most;
+        }
+        if let Some(most) = self.asks_per_minute {
+            rules.asks_per_minute = most;
+        }
+        rules
+    }
+
+    fn bounds(&self) -> Bounds {
+        let usual = Bounds::default();
+        Bounds {
+            streams: self.streams.unwrap_or(usual.streams),
+            calls_per_second: self.calls_per_second.unwrap_or(usual.calls_per_second),
+        }
+    }
+}
+
+/// Tells what the filter lets through on standard error, in color for people only.
+fn log(filter: &str) -> anyhow::Result<()> {
+    let filter = EnvFilter::try_new(filter).context("--log is neither a level nor a filter")?;
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none())
+        .init();
+    Ok(())
+}
+
+fn somebody() -> String {
+    "desk".to_owned()
+}
+
+/// Standard input, line by line. The thread that reads it does not keep the process alive.
+fn lines() -> mpsc::Receiver<String> {
+    let (sender, lines) = mpsc::channel(LINES);
+    thread::spawn(move || {
+        let input = io::stdin().lock().lines();
+        for line in input.map_while(Result::ok).filter(|line| !line.is_empty()) {
+            if sender.blocking_send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
+/// Does what a line says; a ticket if it asks something.
+async fn obey(desk: &LocalDesk, line: &str) -> anyhow::Result<Option<Ticket>> {
+    let Ok(line) = serde_json::from_str::<Line>(line) else {
+        bail!("a line has to be a JSON object with params or withdraw");
+    };
+    if let Some(id) = line.withdraw {
+        let id: TicketId = id.parse().context("cannot withdraw")?;
+        desk.withdraw(id, Withdrawn::ByServer).await?;
+        return Ok(None);
+    }
+    let params = line.params.context("a line needs params or withdraw")?;
+    let asker = Asker {
+        tool: line.tool,
+        ..Asker::named(line.server)
+    };
+    let question = Elicitation::read(params.get(), asker, &Limits::default())?;
+    let scope = Scope {
+        workspace: line.workspace,
+        conversation: line.conversation,
+        ..principal()
+    };
+    let ticket = desk.ask(&scope, &question, None).await?;
+    print(&json!({"asked": ticket.id().to_string()}));
+    Ok(Some(ticket))
+}
+
+/// Waits for the end of a ticket and tells it. A shutdown takes the ticket back.
+async fn follow(desk: LocalDesk, mut ticket: Ticket, shutdown: CancellationToken) {
+    let id = ticket.id();
+    let outcome = tokio::select! {
+        outcome = &mut ticket => outcome,
+        () = shutdown.cancelled() => {
+            if let Err(error) = desk.withdraw(id, Withdrawn::Shutdown).await {
+                tracing::warn!(ticket = %id, %error, "a question could not be taken back");
+                return;
+            }
+            ticket.await
+        }
+    };
+    let fields = match &outcome {
+        Outcome::Answered(Answer::Accepted(checked), _) => checked.values().names().collect(),
+        _ => Vec::new(),
+    };
+    print(&Ended {
+        id: id.to_string(),
+        closing: outcome.closing(),
+        fields,
+    });
+}
+
+/// Whoever reads this may stop reading: that ends nothing.
+fn print(line: &impl Serialize) {
+    if let Ok(mut text) = serde_json::to_vec(line) {
+        text.push(b'\n');
+        let _ = io::stdout().write_all(&text);
+    }
+}

@@ -1,0 +1,141 @@
+//! `GET /elicitation/events`: what is open, then every change, as server-sent events.
+//!
+//! A client that was cut off comes back with the id of the last event it saw and is told what
+//! it missed. A stream ends when the server shuts down or its store is lost; coming back is
+//! right in both cases.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::HeaderMap;
+use axum::response::Sse;
+use axum::response::sse::{Event, KeepAlive};
+use futures_util::Stream;
+use futures_util::stream::unfold;
+use midcall_core::Scope;
+use midcall_desk::{Mark, Watch};
+use midcall_store::{Post, Store};
+use serde::Deserialize;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_util::sync::CancellationToken;
+
+use super::App;
+use super::auth::Caller;
+use super::refusal::Refusal;
+
+/// How often a quiet stream shows that it is alive.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// What a surface shows: everything of its user, or less.
+#[derive(Deserialize)]
+pub struct Narrowed {
+    #[serde(default)]
+    workspace: String,
+    #[serde(default)]
+    conversation: String,
+}
+
+struct Following<S> {
+    watch: Watch<S>,
+    closing: CancellationToken,
+    _place: OwnedSemaphorePermit,
+}
+
+pub async fn follow<S: Store, P: Post>(
+    State(app): State<Arc<App<S, P>>>,
+    caller: Caller,
+    narrowed: Result<Query<Narrowed>, QueryRejection>,
+    headers: HeaderMap,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
+    let Query(narrowed) = narrowed.map_err(|_| Refusal::Query)?;
+    let place = app.streams.clone().try_acquire_owned();
+    let place = place.map_err(|_| Refusal::TooManyStreams)?;
+    let scope = narrowed.of(caller.scope);
+    let watch = match last_seen(&headers) {
+        Some(mark) => app.desk.watch_after(&scope, &mark).await?,
+        None => app.desk.watch(&scope).await?,
+    };
+    let following = Following {
+        watch,
+        closing: app.closing.clone(),
+        _place: place,
+    };
+    let events = unfold(following, |mut following| async {
+        let event = following.next().await?;
+        Some((Ok(event), following))
+    });
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+}
+
+impl Narrowed {
+    fn of(self, mut scope: Scope) -> Scope {
+        let given = |name: String| (!name.is_empty()).then_some(name);
+        scope.workspace = given(self.workspace);
+        scope.conversation = given(self.conversation);
+        scope
+    }
+}
+
+/// Where the client left off. What is not one of our marks says nothing.
+fn last_seen(headers: &HeaderMap) -> Option<Mark> {
+    headers.get("last-event-id")?.to_str().ok()?.parse().ok()
+}
+
+impl<S: Store> Following<S> {
+    async fn next(&mut self) -> Option<Event> {
+        let news = tokio::select! {
+            biased; // What the shutdown itself closed is still told.
+            news = self.watch.next() => news,
+            () = self.closing.cancelled() => return None,
+        };
+        let news = news
+            .inspect_err(|error| tracing::warn!(%error, "an event stream ends"))
+            .ok()?;
+        let event = Event::default().event(news.event());
+        event.id(self.watch.mark().to_string()).json_data(news).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::auth::{Keys, principal};
+    use super::*;
+    use axum::response::IntoResponse;
+    use futures_util::StreamExt;
+    use midcall_desk::{By, Desk, Route, Rules};
+    use midcall_store::{Mailroom, Memory};
+    use tokio::sync::Semaphore;
+    use tokio::time::Instant;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_quiet_stream_shows_that_it_is_alive() {
+        let desk = Desk::open(Memory::default(), Mailroom::default(), Rules::default());
+        let app = Arc::new(App {
+            desk: desk.await.unwrap(),
+            keys: Arc::new(Keys::new(50)),
+            streams: Arc::new(Semaphore::new(1)),
+            closing: CancellationToken::new(),
+        });
+        let caller = Caller {
+            scope: principal(),
+            by: By {
+                route: Route::Page,
+                human: true,
+            },
+        };
+        let everything = Ok(Query(Narrowed {
+            workspace: String::new(),
+            conversation: String::new(),
+        }));
+        let events = follow(State(app), caller, everything, HeaderMap::new()).await;
+        let mut chunks = events.into_response().into_body().into_data_stream();
+        let start = Instant::now();
+        for beat in 1..=3 {
+            assert_eq!(chunks.next().await.unwrap().unwrap(), ":\n\n");
+            assert_eq!(start.elapsed().as_secs(), 15 * beat);
+        }
+    }
+}

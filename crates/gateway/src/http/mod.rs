@@ -1,0 +1,220 @@
+//! The desk over HTTP, for the person at this machine.
+//!
+//! A [`Server`] binds a loopback address and serves the calls that `openapi.json` describes.
+//! Every request passes the `guard`, then its bearer is looked up (`auth`), then the desk is
+//! asked. Whatever is refused is refused by `refusal`.
+//!
+//! In: [`Server::bind`], [`Server::serve`]. Out: the desk's `watch`, `settle`, `opened`, `status`.
+//! Elsewhere: what a ticket is (`midcall-desk`), the commands that start a server (`cmd`).
+
+pub mod announce;
+mod auth;
+mod body;
+mod connections;
+mod events;
+mod guard;
+mod pace;
+mod refusal;
+mod rest;
+mod tickets;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::extract::DefaultBodyLimit;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use axum::routing::{MethodRouter, get, post};
+use axum::{Json, Router, middleware};
+use midcall_desk::Desk;
+use midcall_store::{Post, Store};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+pub use auth::principal;
+
+use announce::Announcement;
+use auth::Keys;
+use guard::Guard;
+use refusal::Refusal;
+
+const OPENAPI: &str = include_str!("openapi.json");
+
+/// How much is served at once.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    /// Event streams.
+    pub streams: usize,
+    /// Calls a second with one bearer. Four times as many may come in a burst.
+    pub calls_per_second: u32,
+}
+
+/// A bound socket and the keys to it. Nothing is answered before [`Server::serve`].
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    keys: Arc<Keys>,
+    bounds: Bounds,
+}
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    /// Other machines could reach it.
+    #[error("{0} is not a loopback address: use 127.0.0.1 or [::1], the page is for this machine")]
+    NotLoopback(SocketAddr),
+    /// The system says no.
+    #[error("cannot listen on {0}")]
+    Io(SocketAddr, #[source] io::Error),
+}
+
+/// What the calls work with.
+struct App<S: Store, P: Post> {
+    desk: Desk<S, P>,
+    keys: Arc<Keys>,
+    streams: Arc<Semaphore>,
+    /// Cancelled when the server shuts down: event streams have no end of their own.
+    closing: CancellationToken,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            streams: 4_096,
+            calls_per_second: 50,
+        }
+    }
+}
+
+impl Server {
+    /// Binds a loopback address; port 0 is any free port.
+    pub async fn bind(address: SocketAddr, bounds: Bounds) -> Result<Self, BindError> {
+        if !address.ip().is_loopback() {
+            return Err(BindError::NotLoopback(address));
+        }
+        let failed = |error| BindError::Io(address, error);
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        Ok(Self {
+            address: listener.local_addr().map_err(failed)?,
+            listener,
+            keys: Arc::new(Keys::new(bounds.calls_per_second)),
+            bounds,
+        })
+    }
+
+    /// What another process of this user needs to get in, with a fresh launch token.
+    pub fn announcement(&self) -> Announcement {
+        let origin = format!("http://{}", self.address);
+        Announcement {
+            pid: std::process::id(),
+            launch: format!("{origin}/#{}", self.keys.launch().reveal()),
+            page: origin.clone(),
+            api: origin,
+            bearer: self.keys.script().reveal().to_owned(),
+        }
+    }
+
+    /// Answers until `closing` is cancelled and the last response is out.
+    pub async fn serve<S: Store, P: Post>(self, desk: Desk<S, P>, closing: CancellationToken) {
+        let app = App {
+            desk,
+            keys: self.keys,
+            streams: Arc::new(Semaphore::new(self.bounds.streams)),
+            closing: closing.clone(),
+        };
+        let router = router(app, Guard::new(self.address.port()));
+        connections::serve(self.listener, router, closing).await;
+    }
+}
+
+fn router<S: Store, P: Post>(app: App<S, P>, guard: Guard) -> Router {
+    routes()
+        .into_iter()
+        .fold(Router::new(), |router, (_, path, call)| {
+            router.route(path, call)
+        })
+        .fallback(async || Refusal::NotFound)
+        .method_not_allowed_fallback(async || Refusal::Method)
+        .layer(DefaultBodyLimit::max(body::most_bytes()))
+        .layer(middleware::from_fn_with_state(
+            Arc::new(guard),
+            guard::stand,
+        ))
+        .with_state(Arc::new(app))
+}
+
+/// A call: its method and path, as `openapi.json` names them, and what it does.
+type Call<S, P> = (&'static str, &'static str, MethodRouter<Arc<App<S, P>>>);
+
+fn routes<S: Store, P: Post>() -> [Call<S, P>; 9] {
+    [
+        ("get", "/elicitation/events", get(events::follow)),
+        ("get", "/elicitation/status/{id}", get(tickets::status)),
+        ("post", "/elicitation/{id}/accept", post(tickets::accept)),
+        ("post", "/elicitation/{id}/reject", post(tickets::reject)),
+        ("post", "/elicitation/{id}/cancel", post(tickets::cancel)),
+        ("post", "/elicitation/{id}/opened", post(tickets::opened)),
+        ("post", "/launch", post(auth::launch)),
+        ("get", "/openapi.json", get(openapi)),
+        ("get", "/healthz", get(healthz)),
+    ]
+}
+
+async fn openapi() -> impl IntoResponse {
+    ([(CONTENT_TYPE, "application/json")], OPENAPI)
+}
+
+async fn healthz() -> impl IntoResponse {
+    Json(json!({"status": "ok"}))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use midcall_store::{Mailroom, Memory};
+    use serde_json::Value;
+
+    #[test]
+    fn openapi_describes_every_route_and_no_other() {
+        let document: Value = serde_json::from_str(OPENAPI).unwrap();
+        let mut described: Vec<(&str, &str)> = document["paths"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .flat_map(|(path, calls)| {
+                let methods = calls.as_object().unwrap().keys();
+                methods.map(move |method| (method.as_str(), path.as_str()))
+            })
+            .collect();
+        let mut served: Vec<(&str, &str)> = routes::<Memory, Mailroom>()
+            .iter()
+            .map(|(method, path, _)| (*method, *path))
+            .collect();
+        described.sort_unstable();
+        served.sort_unstable();
+        assert_eq!(described, served);
+    }
+
+    #[test]
+    fn openapi_refers_to_what_it_has() {
+        let document: Value = serde_json::from_str(OPENAPI).unwrap();
+        let mut referred = 0;
+        for text in OPENAPI.split("\"$ref\": \"#").skip(1) {
+            let pointer = text.split('"').next().unwrap();
+            assert!(document.pointer(pointer).is_some(), "{pointer}");
+            referred += 1;
+        }
+        assert!(referred > 0);
+    }
+
+    #[tokio::test]
+    async fn other_machines_cannot_be_let_in() {
+        for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
+            let bound = Server::bind(address.parse().unwrap(), Bounds::default()).await;
+            assert!(matches!(bound, Err(BindError::NotLoopback(_))), "{address}");
+        }
+    }
+}
