@@ -196,9 +196,10 @@ impl<S: Store, P: Post> Desk<S, P> {
     }
 
     /// The same, from where a watcher left off: `after` is the [`Watch::mark`] of what it saw
-    /// last.
+    /// last. A mark that this desk cannot have given yet is none.
     pub async fn watch_after(&self, scope: &Scope, after: &Mark) -> Result<Watch<S>, StoreError> {
-        Watch::start(self.inner.store.clone(), scope.clone(), Some(after)).await
+        let after = Some(after).filter(|after| !after.is_after(self.inner.clock.now()));
+        Watch::start(self.inner.store.clone(), scope.clone(), after).await
     }
 
     /// Where a ticket stands.
@@ -355,7 +356,7 @@ impl<S: Store, P: Post> Inner<S, P> {
         }
         let schema = asked.schema.map_or("{}", |schema| schema.get());
         let form = self.forms.read(schema)?;
-        let checked = form.check(values);
+        let checked = form.check(form.trim(values));
         checked
             .map(Answer::Accepted)
             .map_err(|Unfit { problems }| SettleError::Unfit(problems))

@@ -41,6 +41,11 @@ impl Mark {
         self.ages.drain(..many);
     }
 
+    /// Whether it lies in the future, further than clocks of several nodes differ.
+    pub(crate) fn is_after(&self, Stamp(now): Stamp) -> bool {
+        self.newest > now.saturating_add(60_000_000)
+    }
+
     /// Whether a change was told before this mark was made.
     pub(crate) fn has_told(&self, Stamp(changed): Stamp) -> bool {
         match self.newest.checked_sub(changed) {

@@ -1,5 +1,7 @@
 //! Reading what a call brings, without ever repeating it in an error.
 
+use std::time::Duration;
+
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequest, Request};
 use axum::http::header::CONTENT_TYPE;
@@ -8,11 +10,15 @@ use bytes::Bytes;
 use midcall_core::Limits;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::error::Category;
+use tokio::time::timeout;
 
 use super::refusal::Refusal;
 
 /// A JSON body. No body at all is an empty object.
 pub struct Body<T>(pub T);
+
+/// How long a client may take over a body.
+const TIME: Duration = Duration::from_secs(30);
 
 /// Bytes of a body: the largest content, and the object around it.
 pub fn most_bytes() -> usize {
@@ -24,7 +30,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
         let is_json = is_json(request.headers());
-        let bytes = Bytes::from_request(request, state).await.map_err(unread)?;
+        let reading = timeout(TIME, Bytes::from_request(request, state)).await;
+        let bytes = reading.map_err(|_| Refusal::Incomplete)?.map_err(unread)?;
         if bytes.is_empty() {
             return read(b"{}").map(Self);
         }

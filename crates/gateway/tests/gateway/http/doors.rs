@@ -9,7 +9,7 @@ use super::desk::Desk;
 use super::statuses::{answer, dressed};
 
 #[tokio::test]
-async fn a_launch_token_works_once_for_its_page() {
+async fn a_launch_token_works_once() {
     let desk = Desk::start(&[]).await;
     let launch = |origin: Option<&str>, body: Value| {
         let request = desk.nobody().post("/launch").json(&body);
@@ -20,7 +20,6 @@ async fn a_launch_token_works_once_for_its_page() {
     };
     let page = Some(desk.page());
     let good = json!({"token": desk.launch_token()});
-    assert_eq!(launch(None, good.clone()).await.0, 403);
     assert_eq!(
         launch(Some("http://evil.example"), good.clone()).await.0,
         403
@@ -33,7 +32,8 @@ async fn a_launch_token_works_once_for_its_page() {
             .0,
         401
     );
-    let (status, launched) = launch(page, good.clone()).await;
+    // A script that acts for the person may leave `Origin` out; the token says enough.
+    let (status, launched) = launch(None, good.clone()).await;
     assert_eq!(status, 200);
     assert_eq!(launch(page, good).await.0, 401);
     let person = desk.caller(launched["bearer"].as_str().unwrap());
