@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::check::oracle;
 
-fn config(cases: u32) -> ProptestConfig {
+pub fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,
         failure_persistence: None,
@@ -141,7 +141,7 @@ proptest! {
 // What is drawn.
 
 /// A form with a few fields, and content for it.
-fn form(depth: u32) -> BoxedStrategy<Drawn> {
+pub fn form(depth: u32) -> BoxedStrategy<Drawn> {
     // `/` and `~` are escaped in paths; one name has the other as its beginning.
     const NAMES: [&str; 6] = ["name", "a/b", "m~n", "na", "Nome é", ""];
     const MOST: usize = 4;

@@ -1,8 +1,12 @@
 //! A form in the words of each revision, and the answer back in the server's own.
 
+use std::sync::LazyLock;
+
+use jsonschema::Validator;
 use midcall_core::catalog::Locale;
 use midcall_core::wire::{Changed, Revision, Telling};
 use midcall_core::{Form, Limits, Values};
+use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use Revision::{V2025_06_18 as OLDEST, V2025_11_25 as MIDDLE, V2026_07_28 as NEWEST};
@@ -368,4 +372,98 @@ fn what_a_program_fills_in_is_no_answer() {
     }
     let emptied = back(&tell(&form, OLDEST), &form, json!({"city": ""}));
     assert_eq!(emptied["city"], "Lisbon", "as the person was told");
+}
+
+/// What each revision allows in a `requestedSchema`, and nothing beside it.
+fn strict(revision: Revision) -> Validator {
+    let since = revision >= MIDDLE;
+    let kind = |required: &[&str], own: Value| {
+        let mut properties =
+            json!({"title": {"type": "string"}, "description": {"type": "string"}});
+        for (name, rule) in own.as_object().unwrap() {
+            if since || name != "default" || own["type"]["const"] == "boolean" {
+                properties[name] = rule.clone();
+            }
+        }
+        json!({"type": "object", "properties": properties, "required": required,
+            "additionalProperties": false})
+    };
+    let texts = json!({"type": "array", "items": {"type": "string"}, "minItems": 1});
+    let option = json!({"type": "object", "required": ["const", "title"], "additionalProperties": false,
+        "properties": {"const": {"type": "string"}, "title": {"type": "string"}}});
+    let options = json!({"type": "array", "items": option, "minItems": 1});
+    let text = json!({"type": "string"});
+    let length = json!({"type": "integer", "minimum": 0});
+    let mut kinds = vec![
+        kind(
+            &["type"],
+            json!({"type": {"const": "string"}, "minLength": length, "maxLength": length,
+            "format": {"enum": ["email", "uri", "date", "date-time"]}, "default": text}),
+        ),
+        kind(
+            &["type"],
+            json!({"type": {"enum": ["number", "integer"]}, "minimum": {"type": "number"},
+            "maximum": {"type": "number"}, "default": {"type": "number"}}),
+        ),
+        kind(
+            &["type"],
+            json!({"type": {"const": "boolean"}, "default": {"type": "boolean"}}),
+        ),
+        kind(
+            &["type", "enum"],
+            json!({"type": {"const": "string"}, "enum": texts,
+            "enumNames": texts, "default": text}),
+        ),
+    ];
+    if since {
+        let chosen = json!({"type": "array", "items": {"type": "string"}});
+        let items = json!({"anyOf": [
+            {"type": "object", "required": ["type", "enum"], "additionalProperties": false,
+             "properties": {"type": {"const": "string"}, "enum": texts}},
+            {"type": "object", "required": ["anyOf"], "additionalProperties": false,
+             "properties": {"anyOf": options}},
+        ]});
+        kinds.push(kind(
+            &["type", "oneOf"],
+            json!({"type": {"const": "string"}, "oneOf": options,
+            "default": text}),
+        ));
+        kinds.push(kind(
+            &["type", "items"],
+            json!({"type": {"const": "array"}, "items": items,
+            "minItems": length, "maxItems": length, "default": chosen}),
+        ));
+    }
+    let whole = json!({"type": "object", "required": ["type", "properties"], "properties": {
+        "type": {"const": "object"},
+        "properties": {"type": "object", "additionalProperties": {"anyOf": kinds}},
+        "required": {"type": "array", "items": {"type": "string"}, "uniqueItems": true},
+    }});
+    jsonschema::validator_for(&whole).unwrap()
+}
+
+static STRICT: LazyLock<[(Revision, Validator); 3]> =
+    LazyLock::new(|| [OLDEST, MIDDLE, NEWEST].map(|revision| (revision, strict(revision))));
+
+proptest! {
+    #![proptest_config(crate::oracle::config(1_000))]
+
+    /// Whatever a server asks, a client of any revision gets a form it knows, and what it
+    /// answers is either understood or told to be wrong.
+    #[test]
+    fn every_form_is_told_in_words_the_revision_has((schema, content) in crate::oracle::form(2)) {
+        let form = Form::from_value(schema, &Limits::default()).unwrap();
+        for (revision, strict) in STRICT.iter() {
+            let telling = tell(&form, *revision);
+            let told = Value::Object(telling.schema.clone());
+            let wrong: Vec<String> = strict.iter_errors(&told).map(|e| e.to_string()).collect();
+            prop_assert!(wrong.is_empty(), "{revision}: {told}\n{wrong:?}");
+            let plain = telling.changes.is_empty();
+            if let Ok(meant) = telling.back(&form, values(content.clone())) {
+                let direct = form.problems(&form.trim(values(content.clone())));
+                let mapped = form.problems(&meant);
+                prop_assert!(!plain || direct == mapped, "{revision}: {direct:?} {mapped:?}");
+            }
+        }
+    }
 }
