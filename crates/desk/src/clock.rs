@@ -41,7 +41,8 @@ impl Clock {
 
 impl Stamp {
     pub fn plus(self, duration: Duration) -> Self {
-        Self(self.0.saturating_add(duration.as_micros() as u64))
+        let more = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        Self(self.0.saturating_add(more))
     }
 
     /// As RFC 3339 has it, to the millisecond.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -16,13 +17,19 @@ use crate::clock::{Clock, Stamp};
 use crate::forms::Forms;
 use crate::keeper;
 use crate::mark::Mark;
-use crate::outcome::{By, Closing, Outcome, State, Status, Withdrawn};
-use crate::record::{Stored, StoredQuestion};
+use crate::outcome::{By, Closing, Outcome, State, Status, Unavailable, Withdrawn};
+use crate::record::{Stored, StoredQuestion, canonical};
 use crate::rules::{Limited, Rules};
 use crate::said::Said;
 use crate::tally::{Share, Tally};
 use crate::ticket::{Ticket, TicketId};
 use crate::watch::Watch;
+
+/// No question waits longer, whatever the rules say: timers have an end too.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// How long another node may take to hear of an answer.
+const TELLING: Duration = Duration::from_secs(5);
 
 /// Where questions wait. Clones are the same desk; when the last is gone, open tickets end.
 pub struct Desk<S: Store, P: Post> {
@@ -84,7 +91,15 @@ pub(crate) struct Inner<S, P> {
     open: Mutex<Open>,
     /// The last stamp given, so that no two changes share one.
     last: AtomicU64,
-    pub drops: mpsc::UnboundedSender<(TicketId, Withdrawn)>,
+    pub drops: mpsc::UnboundedSender<Errand>,
+}
+
+/// What the desk's own task has to see to.
+pub(crate) enum Errand {
+    /// A ticket was dropped.
+    Dropped(TicketId),
+    /// A call was cut off while it closed a ticket: has it?
+    Look(TicketId),
 }
 
 /// What this node waits for.
@@ -97,7 +112,13 @@ pub(crate) struct Open {
 
 struct Waiting {
     share: Share,
-    timer: delay_queue::Key,
+    /// None while no deadline is set: before the record is there, and once it has fired. Keys
+    /// are used again, so a spent one must not be kept.
+    timer: Option<delay_queue::Key>,
+    /// How often the store failed to close it.
+    failures: u8,
+    /// How it may have ended: what was being written when a call was cut off, by its stamp.
+    pending: Vec<(Stamp, Outcome)>,
     outcome: oneshot::Sender<Box<Outcome>>,
 }
 
@@ -146,7 +167,7 @@ impl<S: Store, P: Post> Desk<S, P> {
         }
         let wanted = elicitation.timeout_ms.map(Duration::from_millis);
         let patience = wanted.or(patience).unwrap_or(rules.patience);
-        let patience = patience.min(rules.longest_patience);
+        let patience = patience.min(rules.longest_patience).min(LONGEST);
         let now = Instant::now();
         let share = inner
             .lock()
@@ -154,39 +175,45 @@ impl<S: Store, P: Post> Desk<S, P> {
             .add(scope, &elicitation.asker.server, rules, now)?;
 
         let id = TicketId::random();
+        let (outcome, waiting) = oneshot::channel();
+        let entry = Waiting {
+            share,
+            timer: None,
+            failures: 0,
+            pending: Vec::new(),
+            outcome,
+        };
+        inner.lock().tickets.insert(id, entry);
+        // From here on, dropping the ticket takes the question back, also in the midst of this.
+        let ticket = Ticket::new(id, waiting, inner.drops.clone());
+
         let asked = inner.stamp();
         let deadline = asked.plus(patience);
+        let canonical = canonical(params);
         let stored = Stored {
             asked,
             deadline,
             changed: asked,
             owner: inner.node.0.as_str(),
-            question: Some(StoredQuestion::new(&elicitation.asker, params)),
+            question: Some(StoredQuestion::new(
+                &elicitation.asker,
+                canonical.as_deref().unwrap_or(params),
+            )),
             opened: false,
             closing: None,
             said: None,
         };
-        let (outcome, waiting) = oneshot::channel();
-        {
-            let mut open = inner.lock();
-            let timer = open.deadlines.insert_at(id, inner.clock.instant(deadline));
-            open.tickets.insert(
-                id,
-                Waiting {
-                    share,
-                    timer,
-                    outcome,
-                },
-            );
-        }
-        // From here on, dropping the ticket takes the question back, also in the midst of this.
-        let ticket = Ticket::new(id, waiting, inner.drops.clone());
-        let ttl = patience + rules.memory;
+        let ttl = patience.saturating_add(rules.memory);
         let bytes = stored.write();
-        if let Err(error) = inner.store.insert(scope, &id.to_string(), bytes, ttl).await {
-            inner.forget(id);
-            return Err(error.into());
+        if !inner
+            .store
+            .insert(scope, &id.to_string(), bytes, ttl)
+            .await?
+        {
+            let taken = "a ticket's name was taken".to_owned();
+            return Err(StoreError::Unreachable(taken).into());
         }
+        inner.set_timer(id, inner.clock.instant(deadline));
         Ok(ticket)
     }
 
@@ -206,9 +233,15 @@ impl<S: Store, P: Post> Desk<S, P> {
     pub async fn status(&self, scope: &Scope, id: TicketId) -> Result<Status, SettleError> {
         let record = self.inner.find(scope, id).await?;
         let stored = Stored::read(&record.bytes).ok_or(SettleError::NotFound)?;
+        // The node that asked may be gone, and nobody has closed it yet.
+        let is_late = self.inner.clock.now() >= stored.deadline;
+        let state = match stored.state() {
+            State::Open if is_late => State::TimedOut,
+            state => state,
+        };
         Ok(Status {
             id: record.id,
-            state: stored.state(),
+            state,
             deadline: stored.deadline.rfc3339(),
         })
     }
@@ -250,10 +283,13 @@ impl<S: Store, P: Post> Desk<S, P> {
                 return Ok(());
             }
             stored.opened = true;
-            stored.changed = inner.stamp();
+            stored.changed = inner.stamp_after(stored.changed);
             let key = Key::new(&record.scope.user, &record.id);
             let left = stored.deadline.0.saturating_sub(stored.changed.0);
-            let ttl = Duration::from_micros(left) + inner.rules.memory;
+            let ttl = inner
+                .rules
+                .memory
+                .saturating_add(Duration::from_micros(left));
             if inner
                 .store
                 .replace(&key, record.version, stored.write(), ttl)
@@ -267,6 +303,17 @@ impl<S: Store, P: Post> Desk<S, P> {
     /// Takes back a question that this desk asked. Nothing happens if it is closed already.
     pub async fn withdraw(&self, id: TicketId, why: Withdrawn) -> Result<(), StoreError> {
         self.inner.close(id, Outcome::Withdrawn(why)).await
+    }
+
+    /// Takes back every question of this desk, because its process ends.
+    pub async fn shut_down(&self) {
+        let open: Vec<TicketId> = self.inner.lock().tickets.keys().copied().collect();
+        for id in open {
+            let withdrawn = self.withdraw(id, Withdrawn::Shutdown).await;
+            if let Err(error) = withdrawn {
+                tracing::warn!(ticket = %id, %error, "a question could not be taken back");
+            }
+        }
     }
 
     /// How many tickets of this desk are open.
@@ -288,6 +335,13 @@ impl<S: Store, P: Post> Inner<S, P> {
             .last
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
         Stamp(now.max(last.unwrap_or_default() + 1))
+    }
+
+    /// A stamp that is later than the last change of a record, whatever another node's clock
+    /// says.
+    fn stamp_after(&self, Stamp(changed): Stamp) -> Stamp {
+        self.last.fetch_max(changed, Ordering::Relaxed);
+        self.stamp()
     }
 
     async fn find(&self, scope: &Scope, id: TicketId) -> Result<Record, SettleError> {
@@ -326,16 +380,50 @@ impl<S: Store, P: Post> Inner<S, P> {
         let is_ours = owner == self.node;
         let said = submission.filter(|_| !is_ours).and_then(Said::of);
         let key = Key::new(&record.scope.user, &record.id);
-        let bytes = self.closed(stored, &outcome, said.as_ref());
-        let ttl = self.rules.memory;
-        if !self.store.replace(&key, record.version, bytes, ttl).await? {
-            return Ok(false);
+        let id: TicketId = record.id.parse().map_err(|_| SettleError::NotFound)?;
+        let changed = self.stamp_after(stored.changed);
+        // An answer that its asker has not heard yet stays as long as it may be waited for.
+        let left = stored.deadline.0.saturating_sub(changed.0);
+        let ttl = match said {
+            Some(_) => self
+                .rules
+                .memory
+                .saturating_add(Duration::from_micros(left)),
+            None => self.rules.memory,
+        };
+        let bytes = closed(stored, changed, outcome.closing(), said.as_ref());
+        if !is_ours {
+            let replaced = self.store.replace(&key, record.version, bytes, ttl).await?;
+            if replaced && !self.tell(&owner, &key).await {
+                return Err(SettleError::Closed(self.bury(&key).await?));
+            }
+            return Ok(replaced);
         }
-        match record.id.parse() {
-            Ok(id) if is_ours => self.finish(id, outcome),
-            _ => self.tell(&owner, &key).await,
+        // Whoever calls may stop waiting at any moment, also when the store has done it already.
+        // The outcome is kept until that is known, and the desk's own task looks after it.
+        self.expect(id, changed, outcome);
+        let mut cut_off = CutOff {
+            id,
+            errands: Some(&self.drops),
+        };
+        let replaced = self.store.replace(&key, record.version, bytes, ttl).await?;
+        cut_off.errands = None;
+        self.resolve(id, changed, replaced);
+        Ok(replaced)
+    }
+
+    /// Closes a ticket whose asker is gone: nobody is going to hear what was said, so it goes.
+    async fn bury(&self, key: &Key) -> Result<Closing, StoreError> {
+        let closing = Outcome::Unavailable(Unavailable::AskerGone).closing();
+        if let Some(record) = self.store.get(key).await?
+            && let Some(stored) = Stored::read(&record.bytes)
+        {
+            let changed = self.stamp_after(stored.changed);
+            let bytes = closed(stored, changed, closing.clone(), None);
+            let ttl = self.rules.memory;
+            self.store.replace(key, record.version, bytes, ttl).await?;
         }
-        Ok(true)
+        Ok(closing)
     }
 
     /// Holds a submission against what was asked.
@@ -347,32 +435,19 @@ impl<S: Store, P: Post> Inner<S, P> {
         };
         let question = stored.question.as_ref().ok_or(SettleError::NotFound)?;
         let asked = question.asked().ok_or(SettleError::NotFound)?;
-        if let Some(url) = asked.url.filter(|_| asked.mode.as_deref() == Some("url")) {
+        if let Some(url) = asked.url() {
             let link = Link::read(&url, question.host.as_deref());
             return match link.consent() {
                 Some(consent) => Ok(Answer::Accepted(consent)),
                 None => Err(SettleError::Refused(Box::new(link))),
             };
         }
-        let schema = asked.schema.map_or("{}", |schema| schema.get());
+        let schema = asked.schema().map_or("{}", |schema| schema.get());
         let form = self.forms.read(schema)?;
         let checked = form.check(form.trim(values));
         checked
             .map(Answer::Accepted)
             .map_err(|Unfit { problems }| SettleError::Unfit(problems))
-    }
-
-    /// The record of a closed ticket. The question stays in it only as long as the node that
-    /// waits has to hold an answer against it.
-    fn closed(&self, stored: Stored<'_>, outcome: &Outcome, said: Option<&Said>) -> Bytes {
-        Stored {
-            changed: self.stamp(),
-            question: stored.question.filter(|_| said.is_some()),
-            closing: Some(outcome.closing()),
-            said: said.map(Said::as_raw),
-            ..stored
-        }
-        .write()
     }
 
     /// Ends a ticket of this node, if it is still open.
@@ -404,7 +479,17 @@ impl<S: Store, P: Post> Inner<S, P> {
         }
     }
 
-    /// Takes over what another node wrote down for this one.
+    /// Sees whether a ticket of this node was closed by a call that was cut off.
+    pub async fn look(&self, id: TicketId) -> Result<(), StoreError> {
+        let user = match self.lock().tickets.get(&id) {
+            Some(waiting) => waiting.share.user.clone(),
+            None => return Ok(()),
+        };
+        self.hear(&Key::new(&*user, id.to_string())).await
+    }
+
+    /// Takes over how a ticket of this node was closed, by another node or by a call that was
+    /// cut off.
     pub async fn hear(&self, key: &Key) -> Result<(), StoreError> {
         let (Ok(id), Some(record)) = (key.id.parse(), self.store.get(key).await?) else {
             return Ok(());
@@ -415,33 +500,125 @@ impl<S: Store, P: Post> Inner<S, P> {
         let Some(closing) = stored.closing.clone() else {
             return Ok(());
         };
+        if stored.owner != self.node.0 {
+            return Ok(());
+        }
+        // Two nodes may have stamped alike, but only this one writes an answer without what was
+        // said.
+        if stored.said.is_none()
+            && let Some(outcome) = self.pending(id, stored.changed)
+            && outcome.closing() == closing
+        {
+            self.finish(id, outcome);
+            return Ok(());
+        }
         if closing.state == State::TimedOut {
             self.finish(id, Outcome::TimedOut);
             return Ok(());
         }
         let (Some(said), Some(by)) = (stored.said.take(), closing.by) else {
-            return Ok(()); // It was heard already, or this node closed it itself.
+            // It was heard already, or is just being told.
+            return Ok(());
         };
         // What comes out of a store is held against the form again.
         let answer = Said::read(said).and_then(|said| self.answer(&stored, said).ok());
-        // What was said is not kept once it is heard.
+        let outcome = answer.map_or(Outcome::Unavailable(Unavailable::StoreLost), |answer| {
+            Outcome::Answered(answer, by)
+        });
+        // What was said is not kept once it is heard. If that fails, it is only kept longer.
+        self.finish(id, outcome);
         stored.question = None;
         let ttl = self.rules.memory;
-        let heard = self
-            .store
+        self.store
             .replace(key, record.version, stored.write(), ttl)
             .await?;
-        if let (true, Some(answer)) = (heard, answer) {
-            self.finish(id, Outcome::Answered(answer, by));
-        }
         Ok(())
     }
 
-    /// Tells the node that waits. If it is gone, so is whoever wanted the answer.
-    async fn tell(&self, owner: &NodeId, key: &Key) {
+    /// Tells the node that waits; `false` if it is gone, and with it whoever wanted the answer.
+    async fn tell(&self, owner: &NodeId, key: &Key) -> bool {
         let letter = serde_json::to_vec(&[&key.user, &key.id]).unwrap_or_default();
-        if let Err(error) = self.post.call(owner, letter.into()).await {
-            tracing::warn!(ticket = %key.id, %error, "the node that asked did not hear the answer");
+        let call = tokio::time::timeout(TELLING, self.post.call(owner, letter.into())).await;
+        match call {
+            Ok(Ok(_)) => true,
+            Ok(Err(PostError::Gone(_))) => false,
+            // It finds the answer in the record, at the latest when its time is over.
+            Ok(Err(error)) => {
+                tracing::warn!(ticket = %key.id, %error, "the node that asked was not told");
+                true
+            }
+            Err(_) => true,
+        }
+    }
+
+    /// Sets when a ticket is looked at next.
+    fn set_timer(&self, id: TicketId, at: Instant) {
+        let mut open = self.lock();
+        let Open {
+            tickets, deadlines, ..
+        } = &mut *open;
+        if let Some(waiting) = tickets.get_mut(&id) {
+            waiting.timer = Some(deadlines.insert_at(id, at));
+        }
+    }
+
+    /// The next ticket whose time is over, if there is one now.
+    pub fn poll_due(&self, context: &mut Context<'_>) -> Poll<TicketId> {
+        let mut open = self.lock();
+        // Without deadlines the queue is ready with nothing; the next one wakes this task.
+        let Poll::Ready(Some(due)) = open.deadlines.poll_expired(context) else {
+            return Poll::Pending;
+        };
+        let id = due.into_inner();
+        if let Some(waiting) = open.tickets.get_mut(&id) {
+            waiting.timer = None;
+        }
+        Poll::Ready(id)
+    }
+
+    /// The store failed to close a ticket: it is tried again, and in the end the truth is told.
+    pub fn try_again(&self, id: TicketId) {
+        const TRIES: u8 = 5;
+        let mut open = self.lock();
+        let Open {
+            tickets, deadlines, ..
+        } = &mut *open;
+        let Some(waiting) = tickets.get_mut(&id) else {
+            return;
+        };
+        waiting.failures += 1;
+        if waiting.failures < TRIES {
+            if let Some(timer) = waiting.timer.take() {
+                deadlines.try_remove(&timer);
+            }
+            waiting.timer = Some(deadlines.insert(id, Duration::from_secs(1)));
+            return;
+        }
+        drop(open);
+        self.finish(id, Outcome::Unavailable(Unavailable::StoreLost));
+    }
+
+    /// Remembers how a ticket is about to end.
+    fn expect(&self, id: TicketId, changed: Stamp, outcome: Outcome) {
+        if let Some(waiting) = self.lock().tickets.get_mut(&id) {
+            waiting.pending.push((changed, outcome));
+        }
+    }
+
+    /// How a ticket was about to end at a stamp.
+    fn pending(&self, id: TicketId, changed: Stamp) -> Option<Outcome> {
+        let mut open = self.lock();
+        let pending = &mut open.tickets.get_mut(&id)?.pending;
+        let at = pending.iter().position(|(stamp, _)| *stamp == changed)?;
+        Some(pending.swap_remove(at).1)
+    }
+
+    /// Ends a ticket as it was about to, or forgets that it was.
+    fn resolve(&self, id: TicketId, changed: Stamp, ended: bool) {
+        if let Some(outcome) = self.pending(id, changed)
+            && ended
+        {
+            self.finish(id, outcome);
         }
     }
 
@@ -458,9 +635,39 @@ impl<S: Store, P: Post> Inner<S, P> {
             share,
             timer,
             outcome,
+            ..
         } = open.tickets.remove(&id)?;
-        open.deadlines.try_remove(&timer);
+        if let Some(timer) = timer {
+            open.deadlines.try_remove(&timer);
+        }
         open.tally.remove(share, &self.rules, Instant::now());
         Some(outcome)
     }
+}
+
+/// A call that closes a ticket. If it is cut off, the desk's own task looks how far it came.
+struct CutOff<'a> {
+    id: TicketId,
+    errands: Option<&'a mpsc::UnboundedSender<Errand>>,
+}
+
+impl Drop for CutOff<'_> {
+    fn drop(&mut self) {
+        if let Some(errands) = self.errands {
+            let _ = errands.send(Errand::Look(self.id));
+        }
+    }
+}
+
+/// The record of a closed ticket. The question stays in it only as long as the node that waits
+/// has to hold an answer against it.
+fn closed(stored: Stored<'_>, changed: Stamp, closing: Closing, said: Option<&Said>) -> Bytes {
+    Stored {
+        changed,
+        question: stored.question.filter(|_| said.is_some()),
+        closing: Some(closing),
+        said: said.map(Said::as_raw),
+        ..stored
+    }
+    .write()
 }

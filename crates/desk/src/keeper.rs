@@ -2,12 +2,13 @@
 
 use std::future::poll_fn;
 use std::sync::Weak;
+use std::task::Poll;
 
 use bytes::Bytes;
-use midcall_store::{Key, Letter, Post, Store};
+use midcall_store::{Key, Letter, Post, Store, StoreError};
 use tokio::sync::mpsc;
 
-use crate::desk::Inner;
+use crate::desk::{Errand, Inner};
 use crate::outcome::{Outcome, Withdrawn};
 use crate::ticket::TicketId;
 
@@ -15,24 +16,32 @@ use crate::ticket::TicketId;
 pub(crate) async fn keep<S: Store, P: Post>(
     desk: Weak<Inner<S, P>>,
     mut inbox: mpsc::Receiver<Letter>,
-    mut dropped: mpsc::UnboundedReceiver<(TicketId, Withdrawn)>,
+    mut errands: mpsc::UnboundedReceiver<Errand>,
 ) {
     loop {
         tokio::select! {
             due = next_due(&desk) => {
                 let (Some(desk), Some(id)) = (desk.upgrade(), due) else { return };
-                log(id, desk.close(id, Outcome::TimedOut).await);
+                let closed = desk.close(id, Outcome::TimedOut).await;
+                see_to(&desk, id, closed);
             }
-            gone = dropped.recv() => {
-                let (Some(desk), Some((id, why))) = (desk.upgrade(), gone) else { return };
-                log(id, desk.close(id, Outcome::Withdrawn(why)).await);
+            errand = errands.recv() => {
+                let (Some(desk), Some(errand)) = (desk.upgrade(), errand) else { return };
+                let (id, done) = match errand {
+                    Errand::Dropped(id) => {
+                        let outcome = Outcome::Withdrawn(Withdrawn::Dropped);
+                        (id, desk.close(id, outcome).await)
+                    }
+                    Errand::Look(id) => (id, desk.look(id).await),
+                };
+                see_to(&desk, id, done);
             }
             letter = inbox.recv() => {
                 let (Some(desk), Some(letter)) = (desk.upgrade(), letter) else { return };
                 if let Ok([user, id]) = serde_json::from_slice::<[String; 2]>(&letter.body) {
-                    let heard = desk.hear(&Key::new(user, id)).await;
-                    if let Err(error) = heard {
-                        tracing::warn!(%error, "an answer from another node could not be read");
+                    let heard = desk.hear(&Key::new(user, &id)).await;
+                    if let Ok(id) = id.parse() {
+                        see_to(&desk, id, heard);
                     }
                 }
                 letter.reply(Bytes::new());
@@ -43,21 +52,16 @@ pub(crate) async fn keep<S: Store, P: Post>(
 
 /// The next ticket whose time is over; none when the desk is gone.
 async fn next_due<S: Store, P: Post>(desk: &Weak<Inner<S, P>>) -> Option<TicketId> {
-    poll_fn(|context| {
-        let Some(desk) = desk.upgrade() else {
-            return std::task::Poll::Ready(None);
-        };
-        // Without deadlines the queue is ready with nothing; the next one wakes this task.
-        match desk.lock().deadlines.poll_expired(context) {
-            std::task::Poll::Ready(Some(due)) => std::task::Poll::Ready(Some(due.into_inner())),
-            _ => std::task::Poll::Pending,
-        }
+    poll_fn(|context| match desk.upgrade() {
+        None => Poll::Ready(None),
+        Some(desk) => desk.poll_due(context).map(Some),
     })
     .await
 }
 
-fn log(id: TicketId, closed: Result<(), midcall_store::StoreError>) {
-    if let Err(error) = closed {
-        tracing::warn!(ticket = %id, %error, "a ticket could not be closed");
+fn see_to<S: Store, P: Post>(desk: &Inner<S, P>, id: TicketId, done: Result<(), StoreError>) {
+    if let Err(error) = done {
+        tracing::warn!(ticket = %id, %error, "the store failed; it is tried again");
+        desk.try_again(id);
     }
 }

@@ -65,6 +65,8 @@ pub enum Unavailable {
     NoRoute,
     /// The store went away.
     StoreLost,
+    /// Whoever asked is gone, and the answer came too late for it.
+    AskerGone,
 }
 
 /// Where a ticket stands.

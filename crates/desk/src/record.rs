@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::fmt;
 
 use bytes::Bytes;
 use midcall_core::Asker;
@@ -89,21 +90,55 @@ impl<'a> StoredQuestion<'a> {
     }
 }
 
-/// The parts of the params that a desk needs.
+/// The params without members that are there twice, which readers take differently; nothing
+/// if they are fine as they came.
+pub(crate) fn canonical(params: &RawValue) -> Option<Box<RawValue>> {
+    if serde_json::from_str::<Asked<'_>>(params.get()).is_ok() {
+        return None;
+    }
+    let read: serde_json::Value = serde_json::from_str(params.get()).ok()?;
+    serde_json::value::to_raw_value(&read).ok()
+}
+
+/// The parts of the params that a desk needs, each as it came: core has read them already.
 #[derive(Deserialize)]
 pub(crate) struct Asked<'a> {
     #[serde(default, borrow)]
-    pub mode: Option<Cow<'a, str>>,
+    mode: Option<&'a RawValue>,
     #[serde(default, borrow)]
-    pub message: Option<Cow<'a, str>>,
+    message: Option<&'a RawValue>,
     #[serde(default, borrow, rename = "requestedSchema")]
-    pub schema: Option<&'a RawValue>,
+    schema: Option<&'a RawValue>,
     #[serde(default, borrow)]
-    pub url: Option<Cow<'a, str>>,
+    url: Option<&'a RawValue>,
+}
+
+impl<'a> Asked<'a> {
+    /// The address, if it is a link.
+    pub fn url(&self) -> Option<Cow<'a, str>> {
+        let mode = self.mode.and_then(text);
+        self.url
+            .filter(|_| mode.as_deref() == Some("url"))
+            .and_then(text)
+    }
+
+    /// The schema, if it is a form.
+    pub fn schema(&self) -> Option<&'a RawValue> {
+        self.schema.filter(|_| self.url().is_none())
+    }
+}
+
+fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
+    // A `Cow` borrows only where it is told to.
+    #[derive(Deserialize)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+    serde_json::from_str::<Text<'_>>(raw.get())
+        .ok()
+        .map(|text| text.0)
 }
 
 /// An open ticket as surfaces see it: the data of `elicitation/request`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Serialize)]
 pub struct Question {
     #[serde(rename = "type")]
     kind: &'static str,
@@ -143,17 +178,20 @@ impl Question {
         }
         let question = stored.question.as_ref()?;
         let asked = question.asked()?;
-        let is_url = asked.mode.as_deref() == Some("url");
-        let schema = asked.schema.filter(|_| !is_url);
+        let (url, schema) = (asked.url(), asked.schema());
         let titled = schema.and_then(|schema| serde_json::from_str::<Titled>(schema.get()).ok());
         Some(Self {
             kind: "elicitation/request",
             id: id.to_owned(),
-            mode: if is_url { "url" } else { "form" },
+            mode: if url.is_some() { "url" } else { "form" },
             title: titled.and_then(|titled| titled.title),
-            description: asked.message.unwrap_or_default().into_owned(),
+            description: asked
+                .message
+                .and_then(text)
+                .unwrap_or_default()
+                .into_owned(),
             schema: schema.map(ToOwned::to_owned),
-            url: asked.url.filter(|_| is_url).map(Into::into),
+            url: url.map(Into::into),
             params: question.params.to_owned(),
             server: Server {
                 name: question.server.clone().into_owned(),
@@ -163,5 +201,16 @@ impl Question {
             asked: stored.asked.rfc3339(),
             deadline: stored.deadline.rfc3339(),
         })
+    }
+}
+
+/// The params may hold anything in their `_meta`, and a link may hold a secret.
+impl fmt::Debug for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Question")
+            .field("id", &self.id)
+            .field("mode", &self.mode)
+            .field("description", &self.description)
+            .finish_non_exhaustive()
     }
 }

@@ -10,7 +10,11 @@ use crate::rules::{Limited, Rules};
 
 /// What is counted, user by user.
 #[derive(Default)]
-pub(crate) struct Tally(HashMap<Arc<str>, User>);
+pub(crate) struct Tally {
+    users: HashMap<Arc<str>, User>,
+    /// How many users there may be before the idle ones are looked for.
+    many: usize,
+}
 
 #[derive(Default)]
 struct User {
@@ -42,16 +46,14 @@ impl Tally {
         rules: &Rules,
         now: Instant,
     ) -> Result<Share, Limited> {
-        let (user, counts) = entry(&mut self.0, &scope.user, User::default);
+        self.sweep(rules, now);
+        let (user, counts) = entry(&mut self.users, &scope.user, User::default);
         if counts.open >= rules.open_per_user {
             return Err(Limited::User(rules.open_per_user));
         }
         let talk = scope.conversation.as_deref();
-        let talk = talk.map(|name| entry(&mut counts.conversations, name, || 0));
-        if talk
-            .as_ref()
-            .is_some_and(|(_, open)| **open >= rules.open_per_conversation)
-        {
+        let talking = talk.and_then(|name| counts.conversations.get(name));
+        if talking.is_some_and(|open| *open >= rules.open_per_conversation) {
             return Err(Limited::Conversation(rules.open_per_conversation));
         }
         let fresh = || Server::new(rules, now);
@@ -66,7 +68,8 @@ impl Tally {
         asking.left -= 1.0;
         asking.open += 1;
         counts.open += 1;
-        let conversation = talk.map(|(name, open)| {
+        let conversation = talk.map(|name| {
+            let (name, open) = entry(&mut counts.conversations, name, || 0);
             *open += 1;
             name
         });
@@ -77,9 +80,24 @@ impl Tally {
         })
     }
 
+    /// Forgets who asks no more, whenever there are twice as many as after the last time.
+    fn sweep(&mut self, rules: &Rules, now: Instant) {
+        if self.users.len() <= self.many.max(1_000) {
+            return;
+        }
+        self.users.retain(|_, user| {
+            user.servers.retain(|_, server| {
+                server.refill(rules, now);
+                server.open > 0 || server.left < f64::from(rules.asks_per_minute)
+            });
+            user.open > 0 || !user.servers.is_empty()
+        });
+        self.many = self.users.len() * 2;
+    }
+
     /// Gives a ticket's part back. Who asks no more is forgotten once the pace is.
     pub fn remove(&mut self, share: Share, rules: &Rules, now: Instant) {
-        let Some(counts) = self.0.get_mut(&share.user) else {
+        let Some(counts) = self.users.get_mut(&share.user) else {
             return;
         };
         counts.open -= 1;
@@ -99,7 +117,7 @@ impl Tally {
             }
         }
         if counts.open == 0 && counts.servers.is_empty() {
-            self.0.remove(&share.user);
+            self.users.remove(&share.user);
         }
     }
 }

@@ -12,7 +12,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::outcome::{Outcome, Unavailable, Withdrawn};
+use crate::desk::Errand;
+use crate::outcome::{Outcome, Unavailable};
 
 /// The name of a ticket: 128 random bits, so that nobody guesses one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -24,7 +25,7 @@ pub struct Ticket {
     id: TicketId,
     outcome: oneshot::Receiver<Box<Outcome>>,
     done: bool,
-    drops: mpsc::UnboundedSender<(TicketId, Withdrawn)>,
+    drops: mpsc::UnboundedSender<Errand>,
 }
 
 impl TicketId {
@@ -47,7 +48,7 @@ impl Ticket {
     pub(crate) fn new(
         id: TicketId,
         outcome: oneshot::Receiver<Box<Outcome>>,
-        drops: mpsc::UnboundedSender<(TicketId, Withdrawn)>,
+        drops: mpsc::UnboundedSender<Errand>,
     ) -> Self {
         Self {
             id,
@@ -79,7 +80,7 @@ impl Drop for Ticket {
     fn drop(&mut self) {
         if !self.done {
             // Without a desk there is nothing to take back.
-            let _ = self.drops.send((self.id, Withdrawn::Dropped));
+            let _ = self.drops.send(Errand::Dropped(self.id));
         }
     }
 }

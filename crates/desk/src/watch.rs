@@ -107,7 +107,10 @@ impl<S: Store> Watch<S> {
                     }
                 }
                 Ok(Change::Gone(_)) => {}
-                Err(_) => self.look(true).await?,
+                Err(_) => {
+                    self.changes = self.store.changes(&self.scope).await?;
+                    self.look(true).await?;
+                }
             }
         }
     }

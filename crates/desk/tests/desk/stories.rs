@@ -441,11 +441,22 @@ async fn an_answer_given_at_one_node_reaches_the_node_that_asked() {
     drop((ticket, a));
     tokio::time::sleep(Duration::from_millis(1)).await;
     let late = b
-        .settle(&ana(), id, typed(json!({"name": "Ana"})), HUMAN)
+        .settle(&ana(), id, typed(json!({"name": "xyzzy"})), HUMAN)
         .await;
+    assert_eq!(
+        closed(late),
+        State::Unavailable,
+        "nobody is there to hear it, and that is said"
+    );
+    let record = store
+        .get(&Key::new("ana", id.to_string()))
+        .await
+        .unwrap()
+        .unwrap();
     assert!(
-        late.is_ok() || matches!(late, Err(SettleError::Closed(_))),
-        "{late:?}"
+        !String::from_utf8(record.bytes.to_vec())
+            .unwrap()
+            .contains("xyzzy")
     );
 }
 
@@ -547,4 +558,77 @@ async fn news_are_named_as_surfaces_expect() {
         serde_json::to_value(last).unwrap(),
         json!({"id": id, "state": "timed_out"})
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_readers_take_differently_is_seen_as_core_read_it() {
+    let desk = desk().await;
+    for (params, told) in [
+        (
+            r#"{"message": "a", "message": "b", "requestedSchema": {"type": "object"}}"#,
+            "b",
+        ),
+        (
+            r#"{"message": "c", "url": 5, "requestedSchema": {"type": "object"}}"#,
+            "c",
+        ),
+    ] {
+        let question = Elicitation::read(params, Asker::named("x"), &Limits::default()).unwrap();
+        let ticket = desk.ask(&ana(), &question, None).await.unwrap();
+        let mut watch = desk.watch(&ana()).await.unwrap();
+        assert_eq!(
+            all_news(&mut watch).await,
+            [format!("elicitation/request {told}")]
+        );
+        settle(&desk, ticket.id(), json!({})).await.unwrap();
+        assert!(matches!(ticket.await, Outcome::Answered(..)));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn short_deadlines_on_several_threads_all_come() {
+    let mut rules = Rules::default();
+    (
+        rules.open_per_user,
+        rules.open_per_server,
+        rules.asks_per_minute,
+    ) = (9_999, 9_999, 99_999);
+    let desk = desk_with(rules).await;
+    let waiting: Vec<_> = (0..3_000)
+        .map(|n| {
+            let desk = desk.clone();
+            tokio::spawn(async move {
+                let patience = Duration::from_millis(1 + n % 5);
+                desk.ask(&ana(), &name_please(), Some(patience))
+                    .await
+                    .unwrap()
+                    .await
+            })
+        })
+        .collect();
+    for one in waiting {
+        let outcome = tokio::time::timeout(Duration::from_secs(20), one).await;
+        assert_eq!(outcome.expect("it ends").unwrap(), Outcome::TimedOut);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_desk_that_shuts_down_takes_its_questions_back() {
+    let desk = desk().await;
+    let ticket = ask(&desk).await;
+    desk.shut_down().await;
+    assert_eq!(ticket.await, Outcome::Withdrawn(Withdrawn::Shutdown));
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_rule_makes_it_panic() {
+    let mut rules = Rules::default();
+    (rules.patience, rules.longest_patience, rules.memory) =
+        (Duration::MAX, Duration::MAX, Duration::MAX);
+    let desk = desk_with(rules).await;
+    let ticket = ask(&desk).await;
+    settle(&desk, ticket.id(), json!({"name": "Ana"}))
+        .await
+        .unwrap();
+    assert!(matches!(ticket.await, Outcome::Answered(..)));
 }
