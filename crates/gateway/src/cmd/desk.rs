@@ -8,6 +8,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
@@ -104,20 +105,25 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
         })
         .transpose()?;
     let closing = CancellationToken::new();
-    let serving = tokio::spawn(server.serve(desk.clone(), closing.clone()));
+    let mut serving = tokio::spawn(server.serve(desk.clone(), closing.clone()));
 
     let shutdown = CancellationToken::new();
     let waiting = TaskTracker::new();
     let mut lines = lines();
+    let (out, printing) = Printer::start();
     loop {
         tokio::select! {
-            Some(line) = lines.recv() => match obey(&desk, &line).await {
+            Some(line) = lines.recv() => match obey(&desk, &line, &out).await {
                 Ok(Some(ticket)) => {
-                    waiting.spawn(follow(desk.clone(), ticket, shutdown.clone()));
+                    waiting.spawn(follow(desk.clone(), ticket, shutdown.clone(), out.clone()));
                 }
                 Ok(None) => {}
-                Err(error) => print(&json!({"error": format!("{error:#}")})),
+                Err(error) => out.print(&json!({"error": format!("{error:#}")})),
             },
+            served = &mut serving => {
+                served.context("the server broke")?;
+                bail!("the server ended by itself");
+            }
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
         }
@@ -127,6 +133,14 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     waiting.wait().await;
     closing.cancel();
     serving.await?;
+    drop(out);
+    // The last lines get out, unless nobody takes them.
+    for _ in 0..100 {
+        if printing.is_finished() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -170,10 +184,10 @@ fn somebody() -> String {
 }
 
 /// Standard input, line by line. The thread that reads it does not keep the process alive.
-fn lines() -> mpsc::Receiver<String> {
+fn lines() -> mpsc::Receiver<Vec<u8>> {
     let (sender, lines) = mpsc::channel(LINES);
     thread::spawn(move || {
-        let input = io::stdin().lock().lines();
+        let input = io::stdin().lock().split(b'\n');
         for line in input.map_while(Result::ok).filter(|line| !line.is_empty()) {
             if sender.blocking_send(line).is_err() {
                 return;
@@ -184,8 +198,8 @@ fn lines() -> mpsc::Receiver<String> {
 }
 
 /// Does what a line says; a ticket if it asks something.
-async fn obey(desk: &LocalDesk, line: &str) -> anyhow::Result<Option<Ticket>> {
-    let Ok(line) = serde_json::from_str::<Line>(line) else {
+async fn obey(desk: &LocalDesk, line: &[u8], out: &Printer) -> anyhow::Result<Option<Ticket>> {
+    let Ok(line) = serde_json::from_slice::<Line>(line) else {
         bail!("a line has to be a JSON object with params or withdraw");
     };
     if let Some(id) = line.withdraw {
@@ -205,12 +219,12 @@ async fn obey(desk: &LocalDesk, line: &str) -> anyhow::Result<Option<Ticket>> {
         ..principal()
     };
     let ticket = desk.ask(&scope, &question, None).await?;
-    print(&json!({"asked": ticket.id().to_string()}));
+    out.print(&json!({"asked": ticket.id().to_string()}));
     Ok(Some(ticket))
 }
 
 /// Waits for the end of a ticket and tells it. A shutdown takes the ticket back.
-async fn follow(desk: LocalDesk, mut ticket: Ticket, shutdown: CancellationToken) {
+async fn follow(desk: LocalDesk, mut ticket: Ticket, shutdown: CancellationToken, out: Printer) {
     let id = ticket.id();
     let outcome = tokio::select! {
         outcome = &mut ticket => outcome,
@@ -226,17 +240,37 @@ async fn follow(desk: LocalDesk, mut ticket: Ticket, shutdown: CancellationToken
         Outcome::Answered(Answer::Accepted(checked), _) => checked.values().names().collect(),
         _ => Vec::new(),
     };
-    print(&Ended {
+    out.print(&Ended {
         id: id.to_string(),
         closing: outcome.closing(),
         fields,
     });
 }
 
-/// Whoever reads this may stop reading: that ends nothing.
-fn print(line: &impl Serialize) {
-    if let Ok(mut text) = serde_json::to_vec(line) {
-        text.push(b'\n');
-        let _ = io::stdout().write_all(&text);
+/// Standard output, behind a thread of its own: whoever should read it may have stopped, and
+/// then the desk goes on.
+#[derive(Clone)]
+struct Printer(SyncSender<Vec<u8>>);
+
+impl Printer {
+    fn start() -> (Self, thread::JoinHandle<()>) {
+        let (sender, lines) = sync_channel::<Vec<u8>>(16 * 1024);
+        let printing = thread::spawn(move || {
+            for line in lines {
+                if io::stdout().write_all(&line).is_err() {
+                    return;
+                }
+            }
+        });
+        (Self(sender), printing)
+    }
+
+    fn print(&self, line: &impl Serialize) {
+        if let Ok(mut text) = serde_json::to_vec(line) {
+            text.push(b'\n');
+            if self.0.try_send(text).is_err() {
+                tracing::warn!("nobody reads standard output: a line is left out");
+            }
+        }
     }
 }

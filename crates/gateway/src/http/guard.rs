@@ -68,10 +68,12 @@ pub async fn stand(State(guard): State<Arc<Guard>>, request: Request, next: Next
 
 impl Guard {
     pub fn new(port: u16) -> Self {
-        let names = ["127.0.0.1", "localhost", "[::1]"];
-        Self {
-            hosts: names.map(|name| format!("{name}:{port}")),
-        }
+        // Browsers leave the port of plain HTTP out.
+        let hosts = ["127.0.0.1", "localhost", "[::1]"].map(|name| match port {
+            80 => name.to_owned(),
+            port => format!("{name}:{port}"),
+        });
+        Self { hosts }
     }
 
     fn check(&self, request: &Request) -> Result<(), Refusal> {

@@ -19,7 +19,7 @@ mod rest;
 mod tickets;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::DefaultBodyLimit;
@@ -64,7 +64,7 @@ pub struct Server {
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// Other machines could reach it.
-    #[error("{0} is not a loopback address: use 127.0.0.1 or [::1], the page is for this machine")]
+    #[error("{0} cannot be used: the page is for this machine, on 127.0.0.1 or [::1]")]
     NotLoopback(SocketAddr),
     /// The system says no.
     #[error("cannot listen on {0}")]
@@ -92,7 +92,12 @@ impl Default for Bounds {
 impl Server {
     /// Binds a loopback address; port 0 is any free port.
     pub async fn bind(address: SocketAddr, bounds: Bounds) -> Result<Self, BindError> {
-        if !address.ip().is_loopback() {
+        // Other loopback addresses have names that no browser knows.
+        let ours = [
+            IpAddr::from(Ipv4Addr::LOCALHOST),
+            Ipv6Addr::LOCALHOST.into(),
+        ];
+        if !ours.contains(&address.ip()) {
             return Err(BindError::NotLoopback(address));
         }
         let failed = |error| BindError::Io(address, error);
@@ -122,7 +127,9 @@ impl Server {
         let app = App {
             desk,
             keys: self.keys,
-            streams: Arc::new(Semaphore::new(self.bounds.streams)),
+            streams: Arc::new(Semaphore::new(
+                self.bounds.streams.min(Semaphore::MAX_PERMITS),
+            )),
             closing: closing.clone(),
         };
         let router = router(app, Guard::new(self.address.port()));
@@ -157,7 +164,12 @@ fn routes<S: Store, P: Post>() -> [Call<S, P>; 9] {
         ("post", "/elicitation/{id}/reject", post(tickets::reject)),
         ("post", "/elicitation/{id}/cancel", post(tickets::cancel)),
         ("post", "/elicitation/{id}/opened", post(tickets::opened)),
-        ("post", "/launch", post(auth::launch)),
+        // Whoever has no bearer yet gets little room.
+        (
+            "post",
+            "/launch",
+            post(auth::launch).layer(DefaultBodyLimit::max(1_024)),
+        ),
         ("get", "/openapi.json", get(openapi)),
         ("get", "/healthz", get(healthz)),
     ]
@@ -212,7 +224,7 @@ mod tests {
 
     #[tokio::test]
     async fn other_machines_cannot_be_let_in() {
-        for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
+        for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "127.0.0.2:0"] {
             let bound = Server::bind(address.parse().unwrap(), Bounds::default()).await;
             assert!(matches!(bound, Err(BindError::NotLoopback(_))), "{address}");
         }
