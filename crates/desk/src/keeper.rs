@@ -8,7 +8,7 @@ use bytes::Bytes;
 use midcall_store::{Key, Letter, Post, Store, StoreError};
 use tokio::sync::mpsc;
 
-use crate::desk::{Errand, Inner};
+use crate::inner::{Errand, Inner};
 use crate::outcome::{Outcome, Withdrawn};
 use crate::ticket::TicketId;
 
@@ -54,7 +54,7 @@ pub(crate) async fn keep<S: Store, P: Post>(
 async fn next_due<S: Store, P: Post>(desk: &Weak<Inner<S, P>>) -> Option<TicketId> {
     poll_fn(|context| match desk.upgrade() {
         None => Poll::Ready(None),
-        Some(desk) => desk.poll_due(context).map(Some),
+        Some(desk) => desk.lock().poll_due(context).map(Some),
     })
     .await
 }

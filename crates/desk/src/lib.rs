@@ -29,9 +29,12 @@
 
 mod clock;
 mod desk;
+mod ending;
 mod forms;
+mod inner;
 mod keeper;
 mod mark;
+mod open;
 mod outcome;
 mod record;
 mod rules;

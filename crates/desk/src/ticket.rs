@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::desk::Errand;
+use crate::inner::Errand;
 use crate::outcome::{Outcome, Unavailable};
 
 /// The name of a ticket: 128 random bits, so that nobody guesses one.
@@ -25,7 +25,7 @@ pub struct Ticket {
     id: TicketId,
     outcome: oneshot::Receiver<Box<Outcome>>,
     done: bool,
-    drops: mpsc::UnboundedSender<Errand>,
+    errands: mpsc::UnboundedSender<Errand>,
 }
 
 impl TicketId {
@@ -48,13 +48,13 @@ impl Ticket {
     pub(crate) fn new(
         id: TicketId,
         outcome: oneshot::Receiver<Box<Outcome>>,
-        drops: mpsc::UnboundedSender<Errand>,
+        errands: mpsc::UnboundedSender<Errand>,
     ) -> Self {
         Self {
             id,
             outcome,
             done: false,
-            drops,
+            errands,
         }
     }
 
@@ -80,7 +80,7 @@ impl Drop for Ticket {
     fn drop(&mut self) {
         if !self.done {
             // Without a desk there is nothing to take back.
-            let _ = self.drops.send(Errand::Dropped(self.id));
+            let _ = self.errands.send(Errand::Dropped(self.id));
         }
     }
 }

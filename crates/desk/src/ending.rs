@@ -1,0 +1,232 @@
+//! How tickets end: once, and whoever waits is told.
+//!
+//! Settling, withdrawing and expiring all replace the open version of a record, so that one of
+//! them wins. What follows must not be lost: the caller may be cut off at any moment, the store
+//! may fail before or after it did its work, and the node that asked may be another one.
+//!
+//! In: [`Inner::end`], [`Inner::close`]. Out: the outcome, at the ticket.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use midcall_store::{Key, NodeId, Post, PostError, Record, Store, StoreError};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use crate::clock::Stamp;
+use crate::desk::{SettleError, Submission};
+use crate::inner::{Errand, Inner};
+use crate::outcome::{Closing, Outcome, State, Unavailable};
+use crate::record::Stored;
+use crate::said::Said;
+use crate::ticket::TicketId;
+
+/// How long another node may take to hear of an answer.
+const TELLING: Duration = Duration::from_secs(5);
+
+impl<S: Store, P: Post> Inner<S, P> {
+    /// Writes down how a ticket ended, and tells whoever waits for it. `false` if the record
+    /// changed meanwhile.
+    pub async fn end(
+        &self,
+        record: &Record,
+        stored: Stored<'_>,
+        outcome: Outcome,
+        submission: Option<&Submission>,
+    ) -> Result<bool, SettleError> {
+        let owner = NodeId(stored.owner.to_owned());
+        let is_ours = owner == self.node;
+        let said = submission.filter(|_| !is_ours).and_then(Said::of);
+        let key = Key::new(&record.scope.user, &record.id);
+        let id: TicketId = record.id.parse().map_err(|_| SettleError::NotFound)?;
+        let changed = self.stamp_after(stored.changed);
+        // An answer that its asker has not heard yet stays as long as it may be waited for.
+        let left = stored.deadline.0.saturating_sub(changed.0);
+        let ttl = match said {
+            Some(_) => self
+                .rules
+                .memory
+                .saturating_add(Duration::from_micros(left)),
+            None => self.rules.memory,
+        };
+        let bytes = closed(stored, changed, outcome.closing(), said.as_ref());
+        if !is_ours {
+            let replaced = self.store.replace(&key, record.version, bytes, ttl).await?;
+            if replaced && !self.tell(&owner, &key).await {
+                return Err(SettleError::Closed(self.bury(&key).await?));
+            }
+            return Ok(replaced);
+        }
+        // Whoever calls may stop waiting at any moment, also when the store has done it already.
+        // The outcome is kept until that is known, and the desk's own task looks after it.
+        self.lock().expect(id, changed, outcome);
+        let mut cut_off = CutOff {
+            id,
+            errands: Some(&self.errands),
+        };
+        let replaced = self.store.replace(&key, record.version, bytes, ttl).await?;
+        cut_off.errands = None;
+        let expected = self.lock().pending(id, changed);
+        if let Some(outcome) = expected.filter(|_| replaced) {
+            self.finish(id, outcome);
+        }
+        Ok(replaced)
+    }
+
+    /// Closes a ticket whose asker is gone: nobody is going to hear what was said, so it goes.
+    async fn bury(&self, key: &Key) -> Result<Closing, StoreError> {
+        let closing = Outcome::Unavailable(Unavailable::AskerGone).closing();
+        if let Some(record) = self.store.get(key).await?
+            && let Some(stored) = Stored::read(&record.bytes)
+        {
+            let changed = self.stamp_after(stored.changed);
+            let bytes = closed(stored, changed, closing.clone(), None);
+            let ttl = self.rules.memory;
+            self.store.replace(key, record.version, bytes, ttl).await?;
+        }
+        Ok(closing)
+    }
+
+    /// Ends a ticket of this node, if it is still open.
+    pub async fn close(&self, id: TicketId, outcome: Outcome) -> Result<(), StoreError> {
+        let Some(user) = self.lock().user(id) else {
+            return Ok(());
+        };
+        let key = Key::new(&*user, id.to_string());
+        loop {
+            let record = self.store.get(&key).await?;
+            let stored = record
+                .as_ref()
+                .and_then(|record| Stored::read(&record.bytes));
+            let (Some(record), Some(stored)) = (&record, stored) else {
+                // It never got there, or nobody remembers it.
+                self.finish(id, outcome);
+                return Ok(());
+            };
+            if stored.closing.is_some() {
+                return self.hear(&key).await; // Somebody else came first.
+            }
+            match self.end(record, stored, outcome.clone(), None).await {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+                Err(SettleError::Store(error)) => return Err(error),
+                Err(_) => return Ok(()),
+            }
+        }
+    }
+
+    /// Sees whether a ticket of this node was closed by a call that was cut off.
+    pub async fn look(&self, id: TicketId) -> Result<(), StoreError> {
+        let Some(user) = self.lock().user(id) else {
+            return Ok(());
+        };
+        self.hear(&Key::new(&*user, id.to_string())).await
+    }
+
+    /// Takes over how a ticket of this node was closed, by another node or by a call that was
+    /// cut off.
+    pub async fn hear(&self, key: &Key) -> Result<(), StoreError> {
+        let (Ok(id), Some(record)) = (key.id.parse(), self.store.get(key).await?) else {
+            return Ok(());
+        };
+        let Some(mut stored) = Stored::read(&record.bytes) else {
+            return Ok(());
+        };
+        let Some(closing) = stored.closing.clone() else {
+            return Ok(());
+        };
+        if stored.owner != self.node.0 {
+            return Ok(());
+        }
+        // Two nodes may have stamped alike, but only this one writes an answer without what was
+        // said.
+        if stored.said.is_none()
+            && let Some(outcome) = self.lock().pending(id, stored.changed)
+            && outcome.closing() == closing
+        {
+            self.finish(id, outcome);
+            return Ok(());
+        }
+        if closing.state == State::TimedOut {
+            self.finish(id, Outcome::TimedOut);
+            return Ok(());
+        }
+        let (Some(said), Some(by)) = (stored.said.take(), closing.by) else {
+            // It was heard already, or is just being told.
+            return Ok(());
+        };
+        // What comes out of a store is held against the form again.
+        let answer = Said::read(said).and_then(|said| self.answer(&stored, said).ok());
+        let outcome = answer.map_or(Outcome::Unavailable(Unavailable::StoreLost), |answer| {
+            Outcome::Answered(answer, by)
+        });
+        // What was said is not kept once it is heard. If that fails, it is only kept longer.
+        self.finish(id, outcome);
+        stored.question = None;
+        let ttl = self.rules.memory;
+        self.store
+            .replace(key, record.version, stored.write(), ttl)
+            .await?;
+        Ok(())
+    }
+
+    /// Tells the node that waits; `false` if it is gone, and with it whoever wanted the answer.
+    async fn tell(&self, owner: &NodeId, key: &Key) -> bool {
+        let letter = serde_json::to_vec(&[&key.user, &key.id]).unwrap_or_default();
+        let call = tokio::time::timeout(TELLING, self.post.call(owner, letter.into())).await;
+        match call {
+            Ok(Ok(_)) => true,
+            Ok(Err(PostError::Gone(_))) => false,
+            // It finds the answer in the record, at the latest when its time is over.
+            Ok(Err(error)) => {
+                tracing::warn!(ticket = %key.id, %error, "the node that asked was not told");
+                true
+            }
+            Err(_) => true,
+        }
+    }
+
+    /// The store failed to close a ticket: it is tried again, and in the end the truth is told.
+    pub fn try_again(&self, id: TicketId) {
+        let again = self.lock().try_again(id);
+        if !again {
+            self.finish(id, Outcome::Unavailable(Unavailable::StoreLost));
+        }
+    }
+
+    /// Ends a ticket for whoever waits for it, if somebody does.
+    fn finish(&self, id: TicketId, outcome: Outcome) {
+        let waiting = self.lock().remove(id, &self.rules, Instant::now());
+        if let Some(waiting) = waiting {
+            // Whoever does not wait any more has dropped the ticket.
+            let _ = waiting.send(Box::new(outcome));
+        }
+    }
+}
+
+/// A call that closes a ticket. If it is cut off, the desk's own task looks how far it came.
+struct CutOff<'a> {
+    id: TicketId,
+    errands: Option<&'a mpsc::UnboundedSender<Errand>>,
+}
+
+impl Drop for CutOff<'_> {
+    fn drop(&mut self) {
+        if let Some(errands) = self.errands {
+            let _ = errands.send(Errand::Look(self.id));
+        }
+    }
+}
+
+/// The record of a closed ticket. The question stays in it only as long as the node that waits
+/// has to hold an answer against it.
+fn closed(stored: Stored<'_>, changed: Stamp, closing: Closing, said: Option<&Said>) -> Bytes {
+    Stored {
+        changed,
+        question: stored.question.filter(|_| said.is_some()),
+        closing: Some(closing),
+        said: said.map(Said::as_raw),
+        ..stored
+    }
+    .write()
+}

@@ -1,0 +1,117 @@
+//! What the calls of a desk have in common: finding a ticket, and holding answers against it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use midcall_core::{Answer, Link, Scope, Unfit};
+use midcall_store::{Key, NodeId, Post, Record, Store};
+use tokio::sync::mpsc;
+
+use crate::clock::{Clock, Stamp};
+use crate::desk::{SettleError, Submission};
+use crate::forms::Forms;
+use crate::open::Open;
+use crate::outcome::Outcome;
+use crate::record::Stored;
+use crate::rules::Rules;
+use crate::ticket::TicketId;
+
+/// A desk itself, of which [`Desk`](crate::Desk)s are handles.
+pub(crate) struct Inner<S, P> {
+    pub store: S,
+    pub post: P,
+    pub rules: Rules,
+    pub node: NodeId,
+    pub clock: Clock,
+    pub forms: Forms,
+    pub open: Mutex<Open>,
+    /// The last stamp given, so that no two changes share one.
+    pub last: AtomicU64,
+    pub errands: mpsc::UnboundedSender<Errand>,
+}
+
+/// What the desk's own task has to see to.
+pub(crate) enum Errand {
+    /// A ticket was dropped.
+    Dropped(TicketId),
+    /// A call was cut off while it closed a ticket: has it?
+    Look(TicketId),
+}
+
+impl<S: Store, P: Post> Inner<S, P> {
+    pub fn lock(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A stamp that no other change of this node has.
+    pub fn stamp(&self) -> Stamp {
+        let now = self.clock.now().0;
+        let next = |last: u64| Some(now.max(last + 1));
+        let last = self
+            .last
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        Stamp(now.max(last.unwrap_or_default() + 1))
+    }
+
+    /// A stamp that is later than the last change of a record, whatever another node's clock
+    /// says.
+    pub fn stamp_after(&self, Stamp(changed): Stamp) -> Stamp {
+        self.last.fetch_max(changed, Ordering::Relaxed);
+        self.stamp()
+    }
+
+    /// The record of a ticket, if this scope covers it. Whose it is else, nobody is told.
+    pub async fn find(&self, scope: &Scope, id: TicketId) -> Result<Record, SettleError> {
+        let key = Key::new(&scope.user, id.to_string());
+        let record = self.store.get(&key).await?;
+        record
+            .filter(|record| scope.covers(&record.scope))
+            .ok_or(SettleError::NotFound)
+    }
+
+    /// The ticket in a record, if it still waits; nothing if its time is over, but the record
+    /// did not say so yet: look again. A late answer must not win because the clock's own task
+    /// was slow, or the node that asked is gone.
+    pub async fn still_open<'a>(
+        &self,
+        record: &'a Record,
+    ) -> Result<Option<Stored<'a>>, SettleError> {
+        let stored = Stored::read(&record.bytes).ok_or(SettleError::NotFound)?;
+        if let Some(closing) = stored.closing {
+            return Err(SettleError::Closed(closing));
+        }
+        if self.clock.now() < stored.deadline {
+            return Ok(Some(stored));
+        }
+        self.end(record, stored, Outcome::TimedOut, None).await?;
+        Ok(None)
+    }
+
+    /// Holds a submission against what was asked.
+    pub fn answer(
+        &self,
+        stored: &Stored<'_>,
+        submission: Submission,
+    ) -> Result<Answer, SettleError> {
+        let values = match submission {
+            Submission::Decline(reason) => return Ok(Answer::Declined { reason }),
+            Submission::Cancel => return Ok(Answer::Cancelled),
+            Submission::Accept(values) => values,
+        };
+        let question = stored.question.as_ref().ok_or(SettleError::NotFound)?;
+        let asked = question.asked().ok_or(SettleError::NotFound)?;
+        if let Some(url) = asked.url() {
+            let link = Link::read(&url, question.host.as_deref());
+            return match link.consent() {
+                Some(consent) => Ok(Answer::Accepted(consent)),
+                None => Err(SettleError::Refused(Box::new(link))),
+            };
+        }
+        let schema = asked.schema().map_or("{}", |schema| schema.get());
+        let form = self.forms.read(schema)?;
+        let checked = form.check(form.trim(values));
+        checked
+            .map(Answer::Accepted)
+            .map_err(|Unfit { problems }| SettleError::Unfit(problems))
+    }
+}
