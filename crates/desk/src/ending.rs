@@ -140,12 +140,12 @@ impl<S: Store, P: Post> Inner<S, P> {
         }
         // Two nodes may have stamped alike, but only this one writes an answer without what was
         // said.
-        if stored.said.is_none()
-            && let Some(outcome) = self.lock().pending(id, stored.changed)
-            && outcome.closing() == closing
-        {
-            self.finish(id, outcome);
-            return Ok(());
+        if stored.said.is_none() {
+            let pending = self.lock().pending(id, stored.changed);
+            if let Some(outcome) = pending.filter(|outcome| outcome.closing() == closing) {
+                self.finish(id, outcome);
+                return Ok(());
+            }
         }
         if closing.state == State::TimedOut {
             self.finish(id, Outcome::TimedOut);
