@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -114,8 +115,16 @@ impl Elicitation {
             line: error.line(),
             column: error.column(),
         };
-        let raw: Box<RawValue> = serde_json::from_str(text).map_err(not_json)?;
-        let params = serde_json::from_str(raw.get()).map_err(not_json)?;
+        let mut raw: Box<RawValue> = serde_json::from_str(text).map_err(not_json)?;
+        let params: Value = serde_json::from_str(raw.get()).map_err(not_json)?;
+        // Readers differ about a member that is there twice: everybody gets what is read here.
+        let Members(members) = serde_json::from_str(raw.get()).map_err(not_json)?;
+        if params
+            .as_object()
+            .is_some_and(|params| params.len() < members)
+        {
+            raw = serde_json::value::to_raw_value(&params).map_err(not_json)?;
+        }
         let params = ElicitRequestParams::read(params)?;
         if params.message.len() > limits.message_bytes {
             return Err(ElicitationError::MessageTooLong {
@@ -177,6 +186,31 @@ impl Elicitation {
             (Answer::Declined { .. }, _) => ElicitResult::decline(),
             (Answer::Cancelled, _) => ElicitResult::cancel(),
         }
+    }
+}
+
+/// How many members an object has as it is written.
+struct Members(usize);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Count;
+        impl<'de> Visitor<'de> for Count {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut count = 0;
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+                    count += 1;
+                }
+                Ok(Members(count))
+            }
+        }
+        deserializer.deserialize_map(Count)
     }
 }
 

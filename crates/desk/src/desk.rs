@@ -16,7 +16,7 @@ use crate::inner::Inner;
 use crate::keeper;
 use crate::mark::Mark;
 use crate::outcome::{By, Closing, Outcome, State, Status, Withdrawn};
-use crate::record::{Stored, StoredQuestion, canonical};
+use crate::record::{Stored, StoredQuestion};
 use crate::rules::{Limited, Rules};
 use crate::ticket::{Ticket, TicketId};
 use crate::watch::Watch;
@@ -51,7 +51,8 @@ pub enum AskError {
     Store(#[from] StoreError),
 }
 
-/// Why an answer was not taken. Declining is not here: it is an [`Answer`].
+/// Why an answer was not taken. Declining is not here: it is an
+/// [`Answer`](midcall_core::Answer).
 #[derive(Debug, thiserror::Error)]
 pub enum SettleError {
     /// There is no such ticket, or it is somebody else's: the two look the same.
@@ -128,16 +129,12 @@ impl<S: Store, P: Post> Desk<S, P> {
 
         let asked = inner.stamp();
         let deadline = asked.plus(patience);
-        let canonical = canonical(params);
         let stored = Stored {
             asked,
             deadline,
             changed: asked,
             owner: inner.node.0.as_str(),
-            question: Some(StoredQuestion::new(
-                &elicitation.asker,
-                canonical.as_deref().unwrap_or(params),
-            )),
+            question: Some(StoredQuestion::new(&elicitation.asker, params)),
             opened: false,
             closing: None,
             said: None,

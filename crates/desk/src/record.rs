@@ -90,16 +90,6 @@ impl<'a> StoredQuestion<'a> {
     }
 }
 
-/// The params without members that are there twice, which readers take differently; nothing
-/// if they are fine as they came.
-pub(crate) fn canonical(params: &RawValue) -> Option<Box<RawValue>> {
-    if serde_json::from_str::<Asked<'_>>(params.get()).is_ok() {
-        return None;
-    }
-    let read: serde_json::Value = serde_json::from_str(params.get()).ok()?;
-    serde_json::value::to_raw_value(&read).ok()
-}
-
 /// The parts of the params that a desk needs, each as it came: core has read them already.
 #[derive(Deserialize)]
 pub(crate) struct Asked<'a> {
@@ -116,15 +106,14 @@ pub(crate) struct Asked<'a> {
 impl<'a> Asked<'a> {
     /// The address, if it is a link.
     pub fn url(&self) -> Option<Cow<'a, str>> {
-        let mode = self.mode.and_then(text);
-        self.url
-            .filter(|_| mode.as_deref() == Some("url"))
-            .and_then(text)
+        let mode = self.mode?;
+        let is_url = mode.get() == "\"url\"" || text(mode).as_deref() == Some("url");
+        self.url.filter(|_| is_url).and_then(text)
     }
 
-    /// The schema, if it is a form.
+    /// The schema, for what is no link.
     pub fn schema(&self) -> Option<&'a RawValue> {
-        self.schema.filter(|_| self.url().is_none())
+        self.schema
     }
 }
 
@@ -178,7 +167,8 @@ impl Question {
         }
         let question = stored.question.as_ref()?;
         let asked = question.asked()?;
-        let (url, schema) = (asked.url(), asked.schema());
+        let url = asked.url();
+        let schema = asked.schema().filter(|_| url.is_none());
         let titled = schema.and_then(|schema| serde_json::from_str::<Titled>(schema.get()).ok());
         Some(Self {
             kind: "elicitation/request",
