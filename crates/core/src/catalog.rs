@@ -1,7 +1,9 @@
 //! Every text a person can see, in every language there is.
 //!
-//! The texts are `locales/<tag>.json`, one flat object per locale, plain enough for the
-//! browser to read the same files. A text is a string, or `{"one": …, "other": …}` where the
+//! What the page and its element say stands in `locales/<tag>.page.json`, one flat object per
+//! locale, which the browser reads as it is (the files themselves lie with the page's code).
+//! What only programs in a terminal say stands in `locales/<tag>.json`: a page need not carry
+//! it. A text is a string, or `{"one": …, "other": …}` where the
 //! parameter `count` decides; `{name}` stands for a parameter.
 //!
 //! In: a key and parameters. Out: [`Locale::say`].
@@ -188,8 +190,18 @@ macro_rules! from_integer {
 
 from_integer!(u16, u32, u64, usize, i32, i64);
 
-static EN_US: LazyLock<Texts> = LazyLock::new(|| read(include_str!("../locales/en-US.json")));
-static PT_BR: LazyLock<Texts> = LazyLock::new(|| read(include_str!("../locales/pt-BR.json")));
+static EN_US: LazyLock<Texts> = LazyLock::new(|| {
+    read([
+        include_str!("../locales/en-US.page.json"),
+        include_str!("../locales/en-US.json"),
+    ])
+});
+static PT_BR: LazyLock<Texts> = LazyLock::new(|| {
+    read([
+        include_str!("../locales/pt-BR.page.json"),
+        include_str!("../locales/pt-BR.json"),
+    ])
+});
 
 type Texts = BTreeMap<String, Text>;
 
@@ -200,8 +212,11 @@ enum Text {
     Counted { one: String, other: String },
 }
 
-fn read(file: &str) -> Texts {
-    serde_json::from_str(file).expect("the locale files are part of the program and tested")
+fn read(files: [&str; 2]) -> Texts {
+    let read = |file| -> Texts {
+        serde_json::from_str(file).expect("the locale files are part of the program and tested")
+    };
+    files.into_iter().flat_map(read).collect()
 }
 
 /// What stands before the first `{name}`, the name, and what follows.

@@ -10,14 +10,27 @@ const TOO_LONG: &str = "mcp.elicitation.problem.too_long";
 const TOO_SMALL: &str = "mcp.elicitation.problem.too_small";
 const ASKS_FOR_TOOL: &str = "mcp.elicitation.label.asks_for_tool";
 
-const FILES: [(&str, &str); 2] = [
-    ("en-US", include_str!("../../locales/en-US.json")),
-    ("pt-BR", include_str!("../../locales/pt-BR.json")),
+const FILES: [(&str, [&str; 2]); 2] = [
+    (
+        "en-US",
+        [
+            include_str!("../../locales/en-US.page.json"),
+            include_str!("../../locales/en-US.json"),
+        ],
+    ),
+    (
+        "pt-BR",
+        [
+            include_str!("../../locales/pt-BR.page.json"),
+            include_str!("../../locales/pt-BR.json"),
+        ],
+    ),
 ];
 
 /// The files as the browser sees them: each key with its text, or with the forms of it.
 fn files() -> [(&'static str, BTreeMap<String, Value>); 2] {
-    FILES.map(|(tag, file)| (tag, serde_json::from_str(file).unwrap()))
+    let read = |file| -> BTreeMap<String, Value> { serde_json::from_str(file).unwrap() };
+    FILES.map(|(tag, files)| (tag, files.into_iter().flat_map(read).collect()))
 }
 
 fn forms(text: &Value) -> Vec<(&str, &str)> {
@@ -54,8 +67,9 @@ fn both_languages_have_the_same_keys() {
 /// JSON readers keep the last of two equal keys without a word, so lines are counted.
 #[test]
 fn no_key_stands_twice() {
-    for (tag, file) in FILES {
-        let entries = file.lines().filter(|line| line.starts_with("  \""));
+    for (tag, files) in FILES {
+        let lines = files.into_iter().flat_map(str::lines);
+        let entries = lines.filter(|line| line.starts_with("  \""));
         assert_eq!(entries.count(), Locale::keys().count(), "{tag}");
     }
 }
