@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use midcall_core::{Elicitation, FormError, Link, Problem, Scope, Values, Words};
+use midcall_core::{Answer, Elicitation, FormError, Link, Problem, Scope, Values, Words};
 use midcall_store::{Key, NodeId, Post, PostError, Store, StoreError};
 use tokio::sync::mpsc;
 
@@ -38,6 +38,16 @@ pub enum Submission {
     Decline(Option<Words>),
     /// Not now.
     Cancel,
+}
+
+impl From<Answer> for Submission {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Accepted(checked) => Self::Accept(checked.into_values()),
+            Answer::Declined { reason } => Self::Decline(reason),
+            Answer::Cancelled => Self::Cancel,
+        }
+    }
 }
 
 /// Why a question was not taken.
@@ -188,21 +198,20 @@ impl<S: Store, P: Post> Desk<S, P> {
         &self,
         scope: &Scope,
         id: TicketId,
-        submission: Submission,
+        mut submission: Submission,
         by: By,
     ) -> Result<(), SettleError> {
         let inner = &*self.inner;
         loop {
             let record = inner.find(scope, id).await?;
-            if let Some(stored) = inner.still_open(&record).await? {
-                let answer = inner.answer(&stored, submission.clone())?;
-                let outcome = Outcome::Answered(answer, by);
-                if inner
-                    .end(&record, stored, outcome, Some(&submission))
-                    .await?
-                {
-                    return Ok(());
-                }
+            let Some(stored) = inner.still_open(&record).await? else {
+                continue;
+            };
+            let answer = inner.answer(&stored, submission)?;
+            let outcome = Outcome::Answered(answer, by);
+            match inner.end(&record, stored, outcome).await? {
+                Some(Outcome::Answered(answer, _)) => submission = answer.into(),
+                _ => return Ok(()),
             }
         }
     }

@@ -6,6 +6,7 @@
 //!
 //! In: [`Inner::end`], [`Inner::close`]. Out: the outcome, at the ticket.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -14,7 +15,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::clock::Stamp;
-use crate::desk::{SettleError, Submission};
+use crate::desk::SettleError;
 use crate::inner::{Errand, Inner};
 use crate::outcome::{Closing, Outcome, State, Unavailable};
 use crate::record::Stored;
@@ -25,18 +26,20 @@ use crate::ticket::TicketId;
 const TELLING: Duration = Duration::from_secs(5);
 
 impl<S: Store, P: Post> Inner<S, P> {
-    /// Writes down how a ticket ended, and tells whoever waits for it. `false` if the record
-    /// changed meanwhile.
+    /// Writes down how a ticket ended, and tells whoever waits for it. If the record changed
+    /// meanwhile, the outcome comes back: it is not how it ended.
     pub async fn end(
         &self,
         record: &Record,
         stored: Stored<'_>,
         outcome: Outcome,
-        submission: Option<&Submission>,
-    ) -> Result<bool, SettleError> {
+    ) -> Result<Option<Outcome>, SettleError> {
         let owner = NodeId(stored.owner.to_owned());
         let is_ours = owner == self.node;
-        let said = submission.filter(|_| !is_ours).and_then(Said::of);
+        let said = match &outcome {
+            Outcome::Answered(answer, _) if !is_ours => Said::of(answer),
+            _ => None,
+        };
         let key = Key::new(&record.scope.user, &record.id);
         let id: TicketId = record.id.parse().map_err(|_| SettleError::NotFound)?;
         let changed = self.stamp_after(stored.changed);
@@ -55,22 +58,29 @@ impl<S: Store, P: Post> Inner<S, P> {
             if replaced && !self.tell(&owner, &key).await {
                 return Err(SettleError::Closed(self.bury(&key).await?));
             }
-            return Ok(replaced);
+            return Ok(Some(outcome).filter(|_| !replaced));
         }
         // Whoever calls may stop waiting at any moment, also when the store has done it already.
         // The outcome is kept until that is known, and the desk's own task looks after it.
-        self.lock().expect(id, changed, outcome);
+        let outcome = Arc::new(outcome);
+        self.lock().expect(id, changed, outcome.clone());
         let mut cut_off = CutOff {
             id,
             errands: Some(&self.errands),
         };
         let replaced = self.store.replace(&key, record.version, bytes, ttl).await?;
         cut_off.errands = None;
-        let expected = self.lock().pending(id, changed);
-        if let Some(outcome) = expected.filter(|_| replaced) {
-            self.finish(id, outcome);
+        if !replaced {
+            self.lock().expected(id, changed);
+            return Ok(Some(Arc::unwrap_or_clone(outcome)));
         }
-        Ok(replaced)
+        drop(outcome);
+        let ended = self.lock().end(id, changed, &self.rules, Instant::now());
+        if let Some((waiting, outcome)) = ended {
+            // Whoever does not wait any more has dropped the ticket.
+            let _ = waiting.send(outcome);
+        }
+        Ok(None)
     }
 
     /// Closes a ticket whose asker is gone: nobody is going to hear what was said, so it goes.
@@ -88,7 +98,7 @@ impl<S: Store, P: Post> Inner<S, P> {
     }
 
     /// Ends a ticket of this node, if it is still open.
-    pub async fn close(&self, id: TicketId, outcome: Outcome) -> Result<(), StoreError> {
+    pub async fn close(&self, id: TicketId, mut outcome: Outcome) -> Result<(), StoreError> {
         let Some(user) = self.lock().user(id) else {
             return Ok(());
         };
@@ -100,15 +110,15 @@ impl<S: Store, P: Post> Inner<S, P> {
                 .and_then(|record| Stored::read(&record.bytes));
             let (Some(record), Some(stored)) = (&record, stored) else {
                 // It never got there, or nobody remembers it.
-                self.finish(id, outcome);
+                self.finish(id, Arc::new(outcome));
                 return Ok(());
             };
             if stored.closing.is_some() {
                 return self.hear(&key).await; // Somebody else came first.
             }
-            match self.end(record, stored, outcome.clone(), None).await {
-                Ok(true) => return Ok(()),
-                Ok(false) => {}
+            match self.end(record, stored, outcome).await {
+                Ok(None) => return Ok(()),
+                Ok(Some(still)) => outcome = still,
                 Err(SettleError::Store(error)) => return Err(error),
                 Err(_) => return Ok(()),
             }
@@ -141,14 +151,14 @@ impl<S: Store, P: Post> Inner<S, P> {
         // Two nodes may have stamped alike, but only this one writes an answer without what was
         // said.
         if stored.said.is_none() {
-            let pending = self.lock().pending(id, stored.changed);
+            let pending = self.lock().expected(id, stored.changed);
             if let Some(outcome) = pending.filter(|outcome| outcome.closing() == closing) {
                 self.finish(id, outcome);
                 return Ok(());
             }
         }
         if closing.state == State::TimedOut {
-            self.finish(id, Outcome::TimedOut);
+            self.finish(id, Arc::new(Outcome::TimedOut));
             return Ok(());
         }
         let (Some(said), Some(by)) = (stored.said.take(), closing.by) else {
@@ -161,7 +171,7 @@ impl<S: Store, P: Post> Inner<S, P> {
             Outcome::Answered(answer, by)
         });
         // What was said is not kept once it is heard. If that fails, it is only kept longer.
-        self.finish(id, outcome);
+        self.finish(id, Arc::new(outcome));
         stored.question = None;
         let ttl = self.rules.memory;
         self.store
@@ -190,16 +200,17 @@ impl<S: Store, P: Post> Inner<S, P> {
     pub fn try_again(&self, id: TicketId) {
         let again = self.lock().try_again(id);
         if !again {
-            self.finish(id, Outcome::Unavailable(Unavailable::StoreLost));
+            let lost = Outcome::Unavailable(Unavailable::StoreLost);
+            self.finish(id, Arc::new(lost));
         }
     }
 
     /// Ends a ticket for whoever waits for it, if somebody does.
-    fn finish(&self, id: TicketId, outcome: Outcome) {
+    fn finish(&self, id: TicketId, outcome: Arc<Outcome>) {
         let waiting = self.lock().remove(id, &self.rules, Instant::now());
         if let Some(waiting) = waiting {
             // Whoever does not wait any more has dropped the ticket.
-            let _ = waiting.send(Box::new(outcome));
+            let _ = waiting.send(outcome);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Forms that were read already. A server asks the same form again and again.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foldhash::HashMap;
 use midcall_core::{Form, FormError, Limits};
 
 /// How many bytes of schemas are kept.

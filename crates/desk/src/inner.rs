@@ -83,7 +83,7 @@ impl<S: Store, P: Post> Inner<S, P> {
         if self.clock.now() < stored.deadline {
             return Ok(Some(stored));
         }
-        self.end(record, stored, Outcome::TimedOut, None).await?;
+        self.end(record, stored, Outcome::TimedOut).await?;
         Ok(None)
     }
 

@@ -1,10 +1,10 @@
 //! The tickets that this node waits for.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use foldhash::HashMap;
 use midcall_core::Scope;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -32,8 +32,8 @@ struct Waiting {
     /// How often the store failed to close it.
     failures: u8,
     /// How it may have ended: what was being written when a call was cut off, by its stamp.
-    pending: Vec<(Stamp, Outcome)>,
-    outcome: oneshot::Sender<Box<Outcome>>,
+    pending: Vec<(Stamp, Arc<Outcome>)>,
+    outcome: oneshot::Sender<Arc<Outcome>>,
 }
 
 /// How often a store may fail to close a ticket.
@@ -47,7 +47,7 @@ impl Open {
         scope: &Scope,
         server: &str,
         rules: &Rules,
-    ) -> Result<oneshot::Receiver<Box<Outcome>>, Limited> {
+    ) -> Result<oneshot::Receiver<Arc<Outcome>>, Limited> {
         let share = self.tally.add(scope, server, rules, Instant::now())?;
         let (outcome, waiting) = oneshot::channel();
         let entry = Waiting {
@@ -67,7 +67,7 @@ impl Open {
         id: TicketId,
         rules: &Rules,
         now: Instant,
-    ) -> Option<oneshot::Sender<Box<Outcome>>> {
+    ) -> Option<oneshot::Sender<Arc<Outcome>>> {
         let Waiting {
             share,
             timer,
@@ -135,14 +135,27 @@ impl Open {
     }
 
     /// Remembers how a ticket is about to end.
-    pub fn expect(&mut self, id: TicketId, changed: Stamp, outcome: Outcome) {
+    pub fn expect(&mut self, id: TicketId, changed: Stamp, outcome: Arc<Outcome>) {
         if let Some(waiting) = self.tickets.get_mut(&id) {
             waiting.pending.push((changed, outcome));
         }
     }
 
+    /// Waits no more for a ticket that ended as it was about to at a stamp. Nothing if somebody
+    /// else has seen to that.
+    pub fn end(
+        &mut self,
+        id: TicketId,
+        changed: Stamp,
+        rules: &Rules,
+        now: Instant,
+    ) -> Option<(oneshot::Sender<Arc<Outcome>>, Arc<Outcome>)> {
+        let outcome = self.expected(id, changed)?;
+        Some((self.remove(id, rules, now)?, outcome))
+    }
+
     /// How a ticket was about to end at a stamp.
-    pub fn pending(&mut self, id: TicketId, changed: Stamp) -> Option<Outcome> {
+    pub fn expected(&mut self, id: TicketId, changed: Stamp) -> Option<Arc<Outcome>> {
         let pending = &mut self.tickets.get_mut(&id)?.pending;
         let at = pending.iter().position(|(stamp, _)| *stamp == changed)?;
         Some(pending.swap_remove(at).1)

@@ -1,20 +1,20 @@
 //! What a person handed in, on its way from the node that took it to the node that waits.
 
-use midcall_core::{Values, Words};
+use midcall_core::{Answer, Values, Words};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::desk::Submission;
 
-/// A submission as JSON. No `Debug`: it is what people typed.
+/// An answer as JSON. No `Debug`: it is what people typed.
 pub(crate) struct Said(Box<RawValue>);
 
 impl Said {
-    pub fn of(submission: &Submission) -> Option<Self> {
-        let said = match submission {
-            Submission::Accept(values) => json!({"accept": values.clone().into_object()}),
-            Submission::Decline(reason) => json!({"decline": reason.as_ref().map(Words::as_str)}),
-            Submission::Cancel => json!({"cancel": null}),
+    pub fn of(answer: &Answer) -> Option<Self> {
+        let said = match answer {
+            Answer::Accepted(checked) => json!({"accept": checked.values().clone().into_object()}),
+            Answer::Declined { reason } => json!({"decline": reason.as_ref().map(Words::as_str)}),
+            Answer::Cancelled => json!({"cancel": null}),
         };
         serde_json::value::to_raw_value(&said).ok().map(Self)
     }

@@ -1,8 +1,8 @@
 //! Counting open tickets and how fast they come.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::HashMap;
 use midcall_core::Scope;
 use tokio::time::Instant;
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use aws_lc_rs::rand;
@@ -23,7 +24,7 @@ pub struct TicketId([u8; 16]);
 #[must_use = "a ticket that is dropped takes its question back"]
 pub struct Ticket {
     id: TicketId,
-    outcome: oneshot::Receiver<Box<Outcome>>,
+    outcome: oneshot::Receiver<Arc<Outcome>>,
     done: bool,
     errands: mpsc::UnboundedSender<Errand>,
 }
@@ -47,7 +48,7 @@ impl TicketId {
 impl Ticket {
     pub(crate) fn new(
         id: TicketId,
-        outcome: oneshot::Receiver<Box<Outcome>>,
+        outcome: oneshot::Receiver<Arc<Outcome>>,
         errands: mpsc::UnboundedSender<Errand>,
     ) -> Self {
         Self {
@@ -72,7 +73,7 @@ impl Future for Ticket {
         self.done = true;
         // The desk itself is gone, and with it the way to a person.
         let lost = Outcome::Unavailable(Unavailable::StoreLost);
-        Poll::Ready(outcome.map_or(lost, |outcome| *outcome))
+        Poll::Ready(outcome.map_or(lost, Arc::unwrap_or_clone))
     }
 }
 

@@ -8,21 +8,23 @@
 //! In: [`Store`]'s calls. Out: [`Changes`].
 
 use std::borrow::Borrow;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use foldhash::{HashMap, HashSet};
 use midcall_core::Scope;
 use tokio::sync::broadcast;
 use tokio::time::Instant;
 
 use crate::{Change, Changes, Key, Record, Store, StoreError, Version};
 
-/// How far a watcher may fall behind before it hears [`Missed`](crate::Missed).
-const NEWS: usize = 1_024;
+/// How far a watcher may fall behind before it hears [`Missed`](crate::Missed). What it has not
+/// heard yet stays in memory, so this also bounds what a watcher that never reads can pin.
+const NEWS: usize = 256;
 
 /// How many expired records one call drops at most. More than one, so that they get fewer even
 /// when every call adds a record.
@@ -154,7 +156,7 @@ struct Place {
 impl Default for State {
     fn default() -> Self {
         Self {
-            users: HashMap::new(),
+            users: HashMap::default(),
             expiries: BTreeMap::new(),
             watched: VecDeque::new(),
             next: 0,
@@ -219,7 +221,9 @@ impl State {
         if held.end <= now {
             return None;
         }
-        self.tell(&key.user, || Change::Gone(key.clone()));
+        if let Some(user) = self.users.get(key.user.as_str()) {
+            user.tell(|| Change::Gone(key.clone()));
+        }
         self.remove(&held);
         Some(held)
     }
@@ -267,9 +271,12 @@ impl State {
     fn put(&mut self, held: Held) {
         let held = Arc::new(held);
         self.expiries.insert((held.end, held.order), held.clone());
-        let user = self.users.entry(held.user.clone()).or_default();
+        let user = match self.users.get_mut(&held.user) {
+            Some(user) => user,
+            None => self.users.entry(held.user.clone()).or_default(),
+        };
         user.records.replace(ById(held.clone()));
-        self.tell(&held.user, || Change::Put(held.record()));
+        user.tell(|| Change::Put(held.record()));
     }
 
     fn remove(&mut self, held: &Held) {
@@ -285,14 +292,6 @@ impl State {
         let empty = |user: &User| user.records.is_empty() && user.news.is_none();
         if self.users.get(name).is_some_and(empty) {
             self.users.remove(name);
-        }
-    }
-
-    fn tell(&self, user: &str, change: impl FnOnce() -> Change) {
-        let news = self.users.get(user).and_then(|user| user.news.as_ref());
-        if let Some(news) = news.filter(|news| news.receiver_count() > 0) {
-            // The last watcher may have left just now; then nobody minds.
-            let _ = news.send(change());
         }
     }
 
@@ -331,6 +330,16 @@ impl State {
 
     fn now(&self) -> u64 {
         micros(Instant::now().saturating_duration_since(self.start))
+    }
+}
+
+impl User {
+    fn tell(&self, change: impl FnOnce() -> Change) {
+        let news = self.news.as_ref();
+        if let Some(news) = news.filter(|news| news.receiver_count() > 0) {
+            // The last watcher may have left just now; then nobody minds.
+            let _ = news.send(change());
+        }
     }
 }
 

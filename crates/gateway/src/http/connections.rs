@@ -20,7 +20,7 @@ const HEAD_BYTES: usize = 32 * 1024;
 /// Headers of a request.
 const HEADERS: usize = 64;
 /// How long a client may take over them.
-const HEAD_TIME: Duration = Duration::from_secs(30);
+const HEAD_TIME: Duration = Duration::from_secs(10);
 /// How long responses may take to get out once the server shuts down.
 const GOODBYE: Duration = Duration::from_secs(5);
 

@@ -141,6 +141,41 @@ async fn foreign_hosts_and_origins_are_kept_out() {
     assert!(raw(own, &long).await.starts_with("HTTP/1.1 431 "));
 }
 
+#[tokio::test]
+async fn the_other_loopback_address_serves_as_well() {
+    if std::net::TcpListener::bind("[::1]:0").is_err() {
+        eprintln!("this machine has no [::1]");
+        return;
+    }
+    let mut desk = Desk::start(&["--page-addr", "[::1]:0"]).await;
+    assert!(desk.page().starts_with("http://[::1]:"));
+    let id = desk.ask(day()).await;
+    let person = desk.person().await;
+    let cancel = person.post(&format!("/elicitation/{id}/cancel"));
+    assert_eq!(answer(cancel.json(&json!({}))).await.0, 200);
+}
+
+/// Real time: the clocks of other people's libraries are not ours to pause.
+#[tokio::test]
+async fn who_never_finishes_a_request_is_cut_off_and_who_listens_quietly_is_not() {
+    let desk = Desk::start(&[]).await;
+    let own = desk.host();
+    let dawdle = raw(own, "GET /healthz HTTP/1.1\r\nHost: ");
+    let quiet = async {
+        let events = desk.script().get("/elicitation/events").send();
+        let mut events = events.await.unwrap();
+        loop {
+            let told = events.chunk().await.unwrap().expect("the stream goes on");
+            if told.starts_with(b":") {
+                return;
+            }
+        }
+    };
+    let both = async { tokio::join!(dawdle, quiet) };
+    let bound = std::time::Duration::from_secs(60);
+    tokio::time::timeout(bound, both).await.expect("both end");
+}
+
 /// What is answered to bytes that no client library would send.
 async fn raw(address: &str, request: &str) -> String {
     let mut socket = TcpStream::connect(address).await.unwrap();
