@@ -3,7 +3,12 @@
 mod cli;
 mod cmd;
 mod duration;
+mod era;
+mod frame;
 mod http;
+mod route;
+mod session;
+mod transport;
 
 use std::process::ExitCode;
 

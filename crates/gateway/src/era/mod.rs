@@ -1,0 +1,3 @@
+//! How each leg is opened, era by era. Nothing here does I/O.
+
+pub mod legacy;

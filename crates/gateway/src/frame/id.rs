@@ -1,0 +1,83 @@
+//! The id of a request.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// The id of a request, written in one way. Peers parse ids and write them again, so `1.0` may
+/// come back as `1` and `"\u0061"` as `"a"`; what is sent on is always what came.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Id(Box<str>);
+
+impl Id {
+    /// The id in some JSON; none if it cannot be one. `null` is none: nobody can answer it.
+    pub fn read(json: &[u8]) -> Option<Self> {
+        let text = str::from_utf8(json).ok()?;
+        let written: Cow<'_, str> = match json.first()? {
+            b'"' if text.contains('\\') => {
+                let meant: String = serde_json::from_str(text).ok()?;
+                serde_json::to_string(&meant).ok()?.into()
+            }
+            b'"' => text.into(),
+            b'-' | b'0'..=b'9' if text.contains(['.', 'e', 'E']) => {
+                let number: f64 = serde_json::from_str(text).ok()?;
+                // Beyond this a double has no digits of its own to compare.
+                if number.fract() == 0.0 && number.abs() < 9.0e15 {
+                    format!("{number:.0}").into()
+                } else {
+                    number.to_string().into()
+                }
+            }
+            b'-' | b'0'..=b'9' => text.into(),
+            _ => return None,
+        };
+        Some(Self(written.into()))
+    }
+
+    /// As JSON.
+    pub fn as_json(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_id_written_in_several_ways_is_one_id() {
+        for (one, other) in [
+            ("1", "1.0"),
+            ("10", "1e1"),
+            ("-0.0", "-0"),
+            (r#""a""#, r#""\u0061""#),
+            (r#""a/b""#, r#""a\/b""#),
+        ] {
+            assert_eq!(
+                Id::read(one.as_bytes()),
+                Id::read(other.as_bytes()),
+                "{one} {other}"
+            );
+        }
+        for (one, other) in [
+            ("1", r#""1""#),
+            ("1", "1.5"),
+            ("9007199254740993", "9007199254740992"),
+            (r#""a""#, r#""A""#),
+        ] {
+            assert_ne!(
+                Id::read(one.as_bytes()),
+                Id::read(other.as_bytes()),
+                "{one} {other}"
+            );
+        }
+        for nothing in ["null", "true", "{}", "[]", ""] {
+            assert_eq!(Id::read(nothing.as_bytes()), None, "{nothing}");
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! One JSON-RPC message as bytes.
+//!
+//! A frame is peeked, not parsed: its id, its method and the few members that decide where it
+//! goes. What is no question goes on as it came, byte for byte. Where one member has to change,
+//! it is cut out and another put in its place ([`Frame::with`]).
+//!
+//! Elsewhere: what a question says (`midcall_core::wire`), lines and streams (`transport`).
+
+mod id;
+mod scan;
+mod splice;
+
+use std::borrow::Cow;
+use std::fmt;
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde_json::json;
+
+pub use id::Id;
+use scan::Scan;
+
+/// A line with one message, its end included.
+#[derive(Clone, PartialEq)]
+pub struct Frame(Bytes);
+
+/// What a message is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind<'a> {
+    /// It wants an answer.
+    Request { id: Id, method: Cow<'a, str> },
+    /// It tells something.
+    Notification { method: Cow<'a, str> },
+    /// It answers a request; without an id, one that could not be read.
+    Response { id: Option<Id> },
+    /// Several messages in one. They pass unopened.
+    Batch,
+}
+
+/// The members that decide where a message goes, as JSON as it came.
+#[derive(Clone, Default, PartialEq)]
+pub struct Members<'a> {
+    pub params: Option<&'a [u8]>,
+    /// `params.name`: the tool or prompt.
+    pub name: Option<&'a [u8]>,
+    /// `params.requestId`: what is cancelled.
+    pub request_id: Option<&'a [u8]>,
+    /// `params.progressToken` of a notification, `params._meta.progressToken` of a request.
+    pub progress_token: Option<&'a [u8]>,
+    /// `params.progress`: how far it is.
+    pub progress: Option<&'a [u8]>,
+    pub result: Option<&'a [u8]>,
+}
+
+impl Frame {
+    /// A line as it came, with its end or without.
+    pub fn new(line: Bytes) -> Self {
+        Self(line)
+    }
+
+    /// A message of our own.
+    pub fn write(message: &impl Serialize) -> Self {
+        let mut line = serde_json::to_vec(message).expect("our own messages can be written");
+        line.push(b'\n');
+        Self(line.into())
+    }
+
+    /// An error in answer to a request.
+    pub fn error(id: Option<&Id>, code: i64, message: &str) -> Self {
+        let id = id.map_or("null", Id::as_json);
+        let error = json!({"code": code, "message": message});
+        Self::line(&format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#))
+    }
+
+    /// A result in answer to a request.
+    pub fn result(id: &Id, result: &impl Serialize) -> Self {
+        let result = serde_json::to_string(result).expect("our own results can be written");
+        let id = id.as_json();
+        Self::line(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#
+        ))
+    }
+
+    fn line(message: &str) -> Self {
+        Self(format!("{message}\n").into())
+    }
+
+    /// The bytes, to be sent.
+    pub fn into_bytes(self) -> Bytes {
+        self.0
+    }
+
+    /// What it is and where it goes; none if it is no JSON-RPC message.
+    pub fn peek(&self) -> Option<(Kind<'_>, Members<'_>)> {
+        let mut scan = Scan::new(&self.0);
+        if scan.peek()? == b'[' {
+            scan.value()?;
+            return scan.is_done().then(|| (Kind::Batch, Members::default()));
+        }
+        let (mut id, mut method, mut error) = (None, None, None);
+        let mut members = Members::default();
+        scan.object(|scan, name| {
+            match name {
+                "id" => id = Some(scan.value()?),
+                "method" => method = Some(scan.text()?),
+                "params" => members.params(scan)?,
+                "result" => members.result = Some(scan.value()?),
+                "error" => error = Some(scan.value()?),
+                _ => {
+                    scan.value()?;
+                }
+            }
+            Some(())
+        })?;
+        if !scan.is_done() {
+            return None;
+        }
+        let is_answer = members.result.is_some() || error.is_some();
+        let kind = match (method, id) {
+            (Some(method), None) => Kind::Notification { method },
+            (Some(method), Some(id)) => Kind::Request {
+                id: Id::read(id)?,
+                method,
+            },
+            (None, id) if is_answer => Kind::Response {
+                id: id.and_then(Id::read),
+            },
+            (None, _) => return None,
+        };
+        Some((kind, members))
+    }
+}
+
+/// How long it is, not what it says: it may be what a person typed.
+impl fmt::Debug for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Frame({} bytes)", self.0.len())
+    }
+}
+
+impl<'a> Members<'a> {
+    fn params(&mut self, scan: &mut Scan<'a>) -> Option<()> {
+        if scan.peek()? != b'{' {
+            return scan.value().map(drop);
+        }
+        let start = scan.at();
+        scan.object(|scan, name| {
+            match name {
+                "name" => self.name = Some(scan.value()?),
+                "requestId" => self.request_id = Some(scan.value()?),
+                "progressToken" => self.progress_token = Some(scan.value()?),
+                "progress" => self.progress = Some(scan.value()?),
+                "_meta" if scan.peek()? == b'{' => scan.object(|scan, name| {
+                    let value = scan.value()?;
+                    if name == "progressToken" {
+                        self.progress_token = Some(value);
+                    }
+                    Some(())
+                })?,
+                _ => {
+                    scan.value()?;
+                }
+            }
+            Some(())
+        })?;
+        self.params = Some(scan.since(start));
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(line: &str) -> Frame {
+        Frame::new(Bytes::copy_from_slice(line.as_bytes()))
+    }
+
+    fn id(json: &str) -> Id {
+        Id::read(json.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_message_tells_what_it_is() {
+        let request = |id_: &str, method: &'static str| Kind::Request {
+            id: id(id_),
+            method: method.into(),
+        };
+        for (line, kind) in [
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+                request("1", "ping"),
+            ),
+            (
+                r#" { "method" : "a\/b" , "id" : "x" , "params" : [1] } "#,
+                request("\"x\"", "a/b"),
+            ),
+            (
+                r#"{"method":"n","params":{}}"#,
+                Kind::Notification { method: "n".into() },
+            ),
+            (
+                r#"{"id":1,"result":{"method":"not one"}}"#,
+                Kind::Response { id: Some(id("1")) },
+            ),
+            (
+                r#"{"error":{"code":1},"id":null}"#,
+                Kind::Response { id: None },
+            ),
+            (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, Kind::Batch),
+            // Of two members of one name, readers take the last.
+            (
+                r#"{"id":1,"method":"a","id":2,"method":"b"}"#,
+                request("2", "b"),
+            ),
+        ] {
+            assert_eq!(frame(line).peek().expect(line).0, kind, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_message_is_seen() {
+        for line in [
+            "",
+            "  ",
+            "starting on port 8080",
+            "{debug} starting",
+            "{",
+            r#"{"id":1"#,
+            r#"{"id":1,"method":"a"} trailing"#,
+            r#"{"id":1,"method":7}"#,
+            r#"{"id":1,"method":"unfinished"#,
+            r#"{"id":[],"method":"a"}"#,
+            r#"{"level":30,"msg":"listening"}"#,
+            r#"{"method" "a"}"#,
+            r#"{"method":"a",}"#,
+            r#"{"method":"a","x":nonsense}"#,
+            "[1,2",
+            "\"text\"",
+            "\\",
+            r#"{"a\"#,
+        ] {
+            assert_eq!(frame(line).peek(), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_members_that_matter_are_found_where_they_belong() {
+        let line = r#"{"id":1,"method":"tools/call","params":{"arguments":{"name":"no","_meta":{"progressToken":0}},
+            "name":"book","_meta":{"x":{"progressToken":1},"progressToken":"p"}}}"#;
+        let frame = frame(line);
+        let (_, members) = frame.peek().unwrap();
+        assert_eq!(members.name, Some(&b"\"book\""[..]));
+        assert_eq!(members.progress_token, Some(&b"\"p\""[..]));
+        let params = members.params.unwrap();
+        assert!(params.starts_with(b"{\"arguments\"") && params.ends_with(b"\"p\"}}"));
+    }
+}

@@ -1,0 +1,93 @@
+//! Lines on their way out, as fast as the other side takes them.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+
+use bytes::{Buf, Bytes};
+
+use super::pipe::Writing;
+
+/// Lines that wait to be written. It takes whatever it is given; who fills it has to look
+/// whether it is full, and stop reading what fills it.
+pub struct Outbox {
+    to: Writing,
+    lines: VecDeque<Bytes>,
+    bytes: usize,
+}
+
+/// How many bytes may wait before the other side is read no more.
+const FULL: usize = 256 * 1024;
+
+/// How many lines are written with one call.
+const AT_ONCE: usize = 16;
+
+impl Outbox {
+    pub fn new(to: Writing) -> Self {
+        Self {
+            to,
+            lines: VecDeque::new(),
+            bytes: 0,
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.bytes >= FULL
+    }
+
+    /// Takes a line, with its end or without.
+    pub fn push(&mut self, line: Bytes) {
+        self.bytes += line.len();
+        let ends = line.ends_with(b"\n");
+        self.lines.push_back(line);
+        if !ends {
+            self.bytes += 1;
+            self.lines.push_back(Bytes::from_static(b"\n"));
+        }
+    }
+
+    /// Writes what the system takes at once.
+    pub fn hurry(&mut self) -> io::Result<()> {
+        while !self.lines.is_empty() {
+            match self.to.try_write(&pieces(&self.lines)) {
+                Ok(written) => self.gone(written),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes some of it, once the system takes it. Nothing is lost when waiting is given up.
+    pub async fn flush(&mut self) -> io::Result<()> {
+        let written = self.to.write(&pieces(&self.lines)).await?;
+        self.gone(written);
+        Ok(())
+    }
+
+    /// Closes the other side's input. What waited is lost.
+    pub fn close(self) {
+        self.to.close();
+    }
+
+    fn gone(&mut self, mut written: usize) {
+        self.bytes -= written;
+        while let Some(line) = self.lines.front_mut() {
+            if written < line.len() {
+                line.advance(written);
+                return;
+            }
+            written -= line.len();
+            self.lines.pop_front();
+        }
+    }
+}
+
+fn pieces(lines: &VecDeque<Bytes>) -> Vec<IoSlice<'_>> {
+    let lines = lines.iter().take(AT_ONCE);
+    lines.map(|line| IoSlice::new(line)).collect()
+}
