@@ -52,19 +52,20 @@ export const words = (text, limit) => h("bdi", {}, clean(text, limit));
  * @typedef {ReturnType<typeof voice>} Voice
  * @param {string} tag
  */
-export const voice = (tag) => ({
-  tag,
+export function voice(tag) {
+  /** @param {string} key @param {Record<string, any>} [params] */
+  const our = (key, params) => say(tag, "mcp.elicitation." + key, params);
+  return {
+    tag,
+    say: our,
 
-  /** Our words. @param {string} key @param {Record<string, any>} [params] */
-  say: (key, params = {}) => say(tag, "mcp.elicitation." + key, params),
+    /** Our words around a server's. @param {string} key @param {Record<string, string>} params */
+    phrase(key, params) {
+      const marked = Object.fromEntries(Object.keys(params).map((name) => [name, `\0${name}\0`]));
+      return our(key, marked).split("\0").map((part, at) => (at % 2 ? words(params[part], 100) : part));
+    },
 
-  /** Our words around a server's. @param {string} key @param {Record<string, string>} params */
-  phrase(key, params) {
-    const marked = Object.fromEntries(Object.keys(params).map((name) => [name, `\0${name}\0`]));
-    const parts = this.say(key, marked).split("\0");
-    return parts.map((part, at) => (at % 2 ? words(params[part], 100) : part));
-  },
-
-  /** What is wrong. @param {{key: string, params?: object}} problem */
-  problem: ({ key, params = {} }) => clean(say(tag, key, params)),
-});
+    /** What is wrong. @param {{key: string, params?: Record<string, any>}} problem */
+    problem: ({ key, params }) => clean(say(tag, key, params)),
+  };
+}

@@ -26,7 +26,6 @@
  *          link host url warnings review footer problems reason actions accept reject cancel note
  * @cssprop --mcp-elicitation-{accent,on-accent,background,text,muted,line,danger,radius,width,font}
  */
-import { quick, problems as check } from "./check.js";
 import { consent } from "./consent.js";
 import { countdown } from "./countdown.js";
 import { refusal } from "./decline.js";
@@ -231,9 +230,8 @@ export class McpElicitationElement extends HTMLElement {
       this.#voice = voice(tag);
       this.#draw(first);
     };
-    const words = load(tag);
-    if (words) words.then(draw, () => this.#draw(true)); // unreachable: what was spoken so far
-    else draw();
+    if (tag === "en-US") draw(); // always there
+    else load(tag).then(draw, draw); // unreachable: in English
   }
 
   #count() {
@@ -302,7 +300,7 @@ export class McpElicitationElement extends HTMLElement {
     const form = this.#form;
     if (this.#link) return consent(this.#link, this.#voice, this.opened);
     if (!form) return h("p", { class: "notice danger" }, this.#voice.say("label.unreadable_form"));
-    if (this.#step === "review") return review(form.fields, values.content(form, this.#typed).content, this.#voice);
+    if (this.#step === "review") return review(form.fields, values.content(form, this.#typed, this.#voice.tag).content, this.#voice);
     this.#sheet = sheet(form.fields, this.#typed, this.#voice, server);
     if (form.description) this.#sheet.node.prepend(h("p", { class: "help", dir: "auto" }, clean(form.description)));
     return this.#sheet.node;
@@ -429,21 +427,17 @@ export class McpElicitationElement extends HTMLElement {
     const form = this.#form;
     const request = this.#request;
     if (!form) return;
-    const { content, problems } = this.#quick();
-    const found = problems.length ? problems : await check(form, content); // patterns run in a worker
+    this.#read();
+    const { content, problems } = await values.checked(form, this.#typed, this.#voice.tag); // patterns run in a worker
     if (request !== this.#request || this.#busy) return;
-    if (!found.length) return content;
+    if (!problems.length) return content;
     this.#step = "ask";
     if (!this.#sheet?.node.isConnected) this.#draw();
-    this.#complain(found);
+    this.#complain(problems);
   }
 
-  #quick() {
-    const form = /** @type {import("./form.js").Form} */ (this.#form);
+  #read() {
     if (this.#step === "ask") this.#sheet?.read();
-    const { content, problems } = values.content(form, this.#typed);
-    const more = quick(form, content).filter(({ path }) => !problems.some((problem) => problem.path === path));
-    return { content, problems: [...problems, ...more] };
   }
 
   /** Shows every problem, and moves to the first. @param {Problem[]} problems */
@@ -460,9 +454,10 @@ export class McpElicitationElement extends HTMLElement {
   #update() {
     const sheet = this.#sheet;
     const list = this.#root.getElementById("problems");
-    if (!sheet || !list || this.#link) return;
-    const { say, problem } = this.#voice;
-    const { problems } = this.#quick();
+    if (!sheet || !list || !this.#form) return;
+    const { say, problem, tag } = this.#voice;
+    this.#read();
+    const { problems } = values.checkedQuickly(this.#form, this.#typed, tag);
     const told = this.#told.filter(({ path }) => !problems.some((problem) => problem.path === path));
     const all = [...problems, ...told];
 

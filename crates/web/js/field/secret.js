@@ -2,6 +2,7 @@
  * A control whose text may have to be hidden: masked until the person wants to see it.
  */
 import { h } from "../draw.js";
+import { local } from "../values.js";
 
 /**
  * @param {import("../field.js").Field} field
@@ -11,9 +12,13 @@ import { h } from "../draw.js";
  * @returns {import("../field.js").Drawn}
  */
 export function secret(field, control, value = "", { voice: { say } }) {
-  control.value = value;
-  // A date that is half filled in reads as empty. It must be a problem, not left out in silence.
-  const read = () => control.value || (control.validity.badInput ? "?" : "");
+  const shown = control.type === "datetime-local" ? local(value) : value;
+  control.value = shown;
+  const read = () => {
+    if (control.value === shown) return value; // with the offset it came with
+    // A date that is half filled in reads as empty. It must be a problem, not left out in silence.
+    return control.value || (control.validity.badInput ? "?" : "");
+  };
   if (!field.secret) return { control, read };
 
   const { type } = control;
