@@ -22,6 +22,8 @@
  * @fires elicitation-timeout   the deadline has passed, and nothing will be sent
  * @fires elicitation-closed    the person has put away the note that `close` left
  *
+ * @slot aside         in the header: what a page lets people do besides, such as putting the question off
+ *
  * @csspart dialog header queue countdown close body title message field label help problem warning
  *          link host url warnings review footer problems reason actions accept reject cancel note
  * @cssprop --mcp-elicitation-{accent,on-accent,background,text,muted,line,danger,radius,width,font}
@@ -273,6 +275,7 @@ export class McpElicitationElement extends HTMLElement {
       h("h2", { id: "asks" }, ...(tool ? phrase("label.asks_for_tool", { server, tool }) : phrase("label.asks", { server }))),
       total !== undefined && h("span", { part: "queue" }, say("label.queue", { position, total })) || "",
       this.#clock,
+      h("slot", { name: "aside" }),
       h("button", { type: "button", part: "close", class: "icon", "aria-label": say("action.close"), onclick: () => this.#leave() }, "×"),
     );
 

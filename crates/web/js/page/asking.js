@@ -59,10 +59,9 @@ export class Asking {
 
   /** Puts the dialog away. The ticket stays open, and what was typed is kept. */
   dismiss() {
-    clearInterval(this.#poll);
-    this.#element?.dismiss();
-    this.#element?.remove();
-    this.#element = this.#ticket = undefined;
+    const element = this.#release();
+    element?.dismiss();
+    element?.remove();
   }
 
   /** Speaks the page's language from now on. */
@@ -81,12 +80,18 @@ export class Asking {
 
   /** The ticket closed without this page: says so in the dialog's place. @param {string} state */
   end(state) {
-    clearInterval(this.#poll);
     document.querySelector("mcp-elicitation.over")?.remove(); // one note at a time
-    const element = this.#element;
-    this.#element = this.#ticket = undefined;
+    const element = this.#release();
     element?.classList.add("over");
     element?.close(state);
+  }
+
+  /** From here on, what the element does is nobody's business: closing it moves the focus, and that looks like typing. */
+  #release() {
+    clearInterval(this.#poll);
+    const element = this.#element;
+    this.#element = this.#ticket = undefined;
+    return element;
   }
 
   /** @param {Ticket} ticket */
@@ -98,7 +103,7 @@ export class Asking {
     }, h("button", { slot: "aside", type: "button", class: "later", onclick: () => this.#told.later(id) }, say("page.later"))));
     element.addEventListener("elicitation-answer", (event) => this.#answer(ticket, element, /** @type {CustomEvent} */ (event).detail));
     element.addEventListener("elicitation-finished", (event) => this.#finish(ticket, element, /** @type {CustomEvent} */ (event).detail));
-    element.addEventListener("elicitation-input", () => memory.keepDraft(id, element.typed));
+    element.addEventListener("elicitation-input", () => this.#element === element && memory.keepDraft(id, element.typed));
     element.addEventListener("elicitation-timeout", () => {
       this.end("timed_out");
       this.#told.closed(id, { state: "timed_out" });
