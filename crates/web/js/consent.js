@@ -16,12 +16,12 @@ export function consent({ refused, host, url, warnings }, { say, problem }, open
   return h(
     "section",
     { part: "link" },
-    h("p", { class: "help" }, say(opened ? "label.link_opened" : refused ? "label.link_host" : "label.about_to_open")),
-    h("p", { class: "host", part: "host" }, h("bdi", { dir: "ltr" }, clean(host, 253))),
-    h("p", { class: "address", part: "url", dir: "ltr", "aria-label": say("label.link_address"), role: "group" }, clean(url, 8192)),
+    h("p", { part: "help" }, say(opened ? "label.link_opened" : refused ? "label.link_host" : "label.about_to_open")),
+    h("p", { part: "host" }, h("bdi", { dir: "ltr" }, clean(host, 253))),
+    h("p", { part: "url", dir: "ltr", "aria-label": say("label.link_address"), role: "group" }, clean(url, 8192)),
     !opened && odd.length > 0 && h(
       "div",
-      { class: refused ? "notice danger" : "notice", part: "warnings" },
+      { part: refused ? "notice danger" : "notice" },
       h("strong", {}, say(refused ? "label.link_refused" : "label.link_warnings")),
       h("ul", {}, ...odd.map((reason) => h("li", {}, problem(reason)))),
     ),

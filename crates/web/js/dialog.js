@@ -24,7 +24,7 @@ export class Dialog {
     { part: "dialog", role: "dialog", "aria-modal": "true", "aria-labelledby": "asks title", "aria-describedby": "message", tabindex: "-1" },
     this.header,
     this.form,
-    h("div", { class: "quiet" }, this.errors, this.countdown, this.opening),
+    h("div", { part: "quiet" }, this.errors, this.countdown, this.opening),
   );
 
   /** @type {Element | null | undefined} */

@@ -9,8 +9,8 @@
 import { say } from "./locale.js";
 
 /**
- * An element. Functions become its properties (`onclick`), the rest attributes; what is
- * `false` or missing is left out, of attributes and children alike.
+ * An element. Functions become its properties (`onclick`), the rest attributes; a part is also
+ * its class; what is `false` or missing is left out, of attributes and children alike.
  *
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
@@ -25,9 +25,25 @@ export function h(tag, attributes = {}, ...children) {
     if (typeof value === "function") /** @type {any} */ (node)[name] = value;
     else if (value !== undefined && value !== false) node.setAttribute(name, value === true ? "" : value);
   }
+  if (attributes.part) node.className = attributes.part;
   for (const child of children) if (child) node.append(child);
   return node;
 }
+
+/**
+ * A button that says one of our texts.
+ *
+ * @param {string} label
+ * @param {() => void} onclick
+ * @param {Record<string, any>} attributes
+ */
+export const button = (label, onclick, attributes) => h("button", { type: "button", onclick, ...attributes }, label);
+
+/** A round button with a cross. @param {string} label @param {() => void} onclick @param {string} part */
+export const cross = (label, onclick, part) => button("×", onclick, { part, "aria-label": label });
+
+/** Tells the form that a control was changed by a program, on a person's behalf. @param {Element} control */
+export const changed = (control) => control.dispatchEvent(new Event("input", { bubbles: true }));
 
 const HIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 
@@ -62,7 +78,7 @@ export function voice(tag) {
     /** Our words around a server's. @param {string} key @param {Record<string, string>} params */
     phrase(key, params) {
       const marked = Object.fromEntries(Object.keys(params).map((name) => [name, `\0${name}\0`]));
-      return our(key, marked).split("\0").map((part, at) => (at % 2 ? words(params[part], 100) : part));
+      return our(key, marked).split("\0").map((part, at) => (at % 2 ? words(params[part], 60) : part));
     },
 
     /** What is wrong. @param {{key: string, params?: Record<string, any>}} problem */

@@ -32,7 +32,7 @@ import { consent } from "./consent.js";
 import { countdown } from "./countdown.js";
 import { refusal } from "./decline.js";
 import { Dialog } from "./dialog.js";
-import { clean, h, voice, words } from "./draw.js";
+import { button, clean, cross, h, voice, words } from "./draw.js";
 import { focus, sheet } from "./field.js";
 import { read } from "./form.js";
 import { judge } from "./link.js";
@@ -44,7 +44,7 @@ import * as values from "./values.js";
 /** @typedef {import("./check.js").Problem} Problem */
 
 export class McpElicitationElement extends HTMLElement {
-  static observedAttributes = ["locale", "deadline", "server-name", "server-host", "tool", "queue", "destructive"];
+  static observedAttributes = ["locale", "deadline", "server-name", "server-host", "tool", "queue"];
 
   /** A class may have one tag only, so each tag gets its own. */
   static define(tag = "mcp-elicitation") {
@@ -209,13 +209,10 @@ export class McpElicitationElement extends HTMLElement {
     this.dismiss();
     this.#note.append(
       h("p", {}, h("strong", {}, words(server, 100)), say("state." + state)),
-      h("button", {
-        type: "button", class: "icon", "aria-label": say("action.close"),
-        onclick: () => {
-          this.dismiss();
-          this.#fire("elicitation-closed");
-        },
-      }, "×"),
+      cross(say("action.close"), () => {
+        this.dismiss();
+        this.#fire("elicitation-closed");
+      }, "close"),
     );
   }
 
@@ -271,12 +268,12 @@ export class McpElicitationElement extends HTMLElement {
     const [position, total] = (this.getAttribute("queue") ?? "").split("/");
 
     header.replaceChildren(
-      h("span", { class: "avatar", "aria-hidden": "true" }, [...clean(server).trim()][0]?.toUpperCase() ?? "?"),
+      h("span", { part: "avatar", "aria-hidden": "true" }, [...clean(server).trim()][0]?.toUpperCase() ?? "?"),
       h("h2", { id: "asks" }, ...(tool ? phrase("label.asks_for_tool", { server, tool }) : phrase("label.asks", { server }))),
       total !== undefined && h("span", { part: "queue" }, say("label.queue", { position, total })) || "",
       this.#clock,
       h("slot", { name: "aside" }),
-      h("button", { type: "button", part: "close", class: "icon", "aria-label": say("action.close"), onclick: () => this.#leave() }, "×"),
+      cross(say("action.close"), () => this.#leave(), "close"),
     );
 
     const title = this.#step === "review" ? say("label.review") : request.title ?? this.#form?.title;
@@ -288,7 +285,6 @@ export class McpElicitationElement extends HTMLElement {
     footer.replaceChildren(...this.#actions());
     node.lang = this.#voice.tag;
     node.setAttribute("aria-labelledby", title ? "asks title" : "asks");
-    node.classList.toggle("destructive", this.hasAttribute("destructive"));
     node.setAttribute("aria-busy", String(this.#busy));
     form.inert = this.#busy;
 
@@ -302,25 +298,25 @@ export class McpElicitationElement extends HTMLElement {
   #content(server) {
     const form = this.#form;
     if (this.#link) return consent(this.#link, this.#voice, this.opened);
-    if (!form) return h("p", { class: "notice danger" }, this.#voice.say("label.unreadable_form"));
+    if (!form) return h("p", { part: "notice danger" }, this.#voice.say("label.unreadable_form"));
     if (this.#step === "review") return review(form.fields, values.content(form, this.#typed, this.#voice.tag).content, this.#voice);
     this.#sheet = sheet(form.fields, this.#typed, this.#voice, server);
-    if (form.description) this.#sheet.node.prepend(h("p", { class: "help", dir: "auto" }, clean(form.description)));
+    if (form.description) this.#sheet.node.prepend(h("p", { part: "help", dir: "auto" }, clean(form.description)));
     return this.#sheet.node;
   }
 
   #actions() {
     const { say } = this.#voice;
-    /** @param {string} key @param {string} part @param {() => void} onclick */
-    const button = (key, part, onclick) => h("button", { type: "button", part, onclick }, say("action." + key));
+    /** @param {string} key @param {string} part @param {() => void} act */
+    const action = (key, part, act) => button(say("action." + key), act, { part });
     /** @param {string} key */
-    const main = (key) => h("button", { type: "submit", part: "accept", "aria-describedby": "problems" }, say("action." + key));
+    const main = (key) => h("button", { part: "accept", "aria-describedby": "problems" }, say("action." + key));
     const row = (/** @type {Node[]} */ ...buttons) => h("div", { part: "actions" }, ...buttons);
     const problems = h("div", { part: "problems", id: "problems" });
-    const cancel = button("cancel", "cancel", () => this.cancel());
+    const cancel = action("cancel", "cancel", () => this.cancel());
 
-    if (this.opened) return [row(button("open_again", "again", () => this.#open()), cancel, main("finished"))];
-    if (this.#step === "review") return [row(button("change", "change", () => this.#go("ask")), cancel, main("accept"))];
+    if (this.opened) return [row(action("open_again", "again", () => this.#open()), cancel, main("finished"))];
+    if (this.#step === "review") return [row(action("change", "change", () => this.#go("ask")), cancel, main("accept"))];
     const { panel, buttons } = refusal(this.#voice, (reason) => this.decline(reason));
     if (this.#link?.refused || !this.#link && !this.#form) return [panel, row(buttons, cancel)];
     const { fields } = this.#form ?? { fields: [] };
@@ -341,6 +337,7 @@ export class McpElicitationElement extends HTMLElement {
   #begin() {
     const { node, body } = this.#dialog;
     node.focus();
+    body.scrollTop = 0;
     const first = this.#step === "ask" && /** @type {HTMLElement | null} */ (body.querySelector("input, select, textarea"));
     if (first && first.getBoundingClientRect().bottom <= body.getBoundingClientRect().bottom) first.focus();
   }
@@ -409,7 +406,7 @@ export class McpElicitationElement extends HTMLElement {
   #entered(event) {
     if (event.key !== "Enter" || this.#touched || event.defaultPrevented || !(event.target instanceof HTMLInputElement)) return;
     event.preventDefault();
-    this.#dialog.footer.querySelector("button[type=submit]")?.focus();
+    this.#dialog.footer.querySelector(".accept")?.focus();
   }
 
   /**
@@ -481,9 +478,8 @@ export class McpElicitationElement extends HTMLElement {
     sheet.mark(texts);
 
     const missing = problems.filter(({ key }) => key.endsWith(".required")).length;
-    const accept = this.#root.querySelector("[part=accept]");
-    if (missing) accept?.setAttribute("aria-disabled", "true");
-    else accept?.removeAttribute("aria-disabled");
+    const accept = this.#root.querySelector(".accept");
+    if (accept) accept.ariaDisabled = missing ? "true" : null;
     if (this.#tried && items.length) list.replaceChildren(h("strong", {}, say("label.problems", { count: items.length })), h("ul", {}, ...items));
     else list.textContent = missing ? say("label.missing", { count: missing }) : "";
   }

@@ -59,7 +59,7 @@ export function sheet(fields, typed, voice, server) {
   /** @param {Field} field */
   function one(field) {
     const id = "f" + drawn.length;
-    const problem = h("p", { id: id + "p", class: "problem", part: "problem" });
+    const problem = h("p", { id: id + "p", part: "problem" });
     const entry = { field, problem, control: /** @type {HTMLElement} */ (problem), read: /** @type {Drawn["read"]} */ (undefined) };
     drawn.push(entry); // before the fields within it, so that ids run from top to bottom
 
@@ -71,10 +71,10 @@ export function sheet(fields, typed, voice, server) {
 
     const grouped = control instanceof HTMLFieldSetElement;
     const inner = field.kind === "group";
-    const mark = field.required && !inner && h("span", { class: "mark", ...(grouped && !control.role ? { role: "img", "aria-label": voice.say("field_required") } : { "aria-hidden": "true" }) }, "*");
+    const mark = field.required && !inner && h("span", { part: "mark", ...(grouped && !control.role ? { role: "img", "aria-label": voice.say("field_required") } : { "aria-hidden": "true" }) }, "*");
     const label = h(grouped ? "legend" : "label", { part: "label", for: !grouped && id }, words(field.label, LABEL), mark);
     const help = h(
-      "div", { id: id + "h", class: "help", part: "help" },
+      "div", { id: id + "h", part: "help" },
       field.description !== undefined && h("p", { dir: "auto" }, words(field.description)),
       hint !== undefined && h("p", {}, hint),
       field.secret !== undefined && warning(field.secret),
@@ -82,21 +82,21 @@ export function sheet(fields, typed, voice, server) {
     if (grouped) {
       control.prepend(label, help);
       control.append(problem);
-      return h("div", { class: "field", part: "field" }, node);
+      return h("div", { part: "field" }, node);
     }
-    return h("div", { class: beside ? "field beside" : "field", part: "field" }, label, help, node, problem);
+    return h("div", { part: beside ? "field beside" : "field" }, label, help, node, problem);
   }
 
   /** @param {string} secret */
   const warning = (secret) => h(
-    "div", { class: "notice", part: "warning" },
+    "div", { part: "notice" },
     h("strong", {}, voice.say("label.secret_field", { secret: voice.say("secret." + secret) })),
     h("p", {}, ...voice.phrase("label.secret_warning", { server })),
   );
 
   const nodes = at.draw(fields);
   return {
-    node: h("div", { class: "fields" }, ...nodes),
+    node: h("div", { part: "fields" }, ...nodes),
 
     /** Puts what the controls hold into `typed`. */
     read() {
@@ -112,8 +112,7 @@ export function sheet(fields, typed, voice, server) {
       for (const { field, control, problem } of drawn) {
         const text = texts.get(field.path);
         problem.textContent = text ?? "";
-        if (text) control.setAttribute("aria-invalid", "true");
-        else control.removeAttribute("aria-invalid");
+        control.ariaInvalid = text ? "true" : null;
       }
     },
   };

@@ -31,7 +31,7 @@ export function review(fields, content, voice) {
 
 /** @param {import("./form.js").Field} field @param {any} value @param {import("./draw.js").Voice} voice */
 function shown(field, value, { say }) {
-  if (value === undefined || value === null) return h("dd", { class: "empty" }, say("label.left_empty"));
+  if (value === undefined || value === null) return h("dd", { part: "empty" }, say("label.left_empty"));
   if (field.secret) return h("dd", {}, "••••••••");
   /** @param {any} one @returns {string} */
   const text = (one) => {

@@ -35,7 +35,7 @@ const CSS = `
 }
 * { box-sizing: border-box; margin: 0; min-inline-size: 0; overflow-wrap: anywhere; }
 [hidden] { display: none !important; }
-dialog, [part=note] {
+dialog, .note {
   font: 1rem/1.5 var(--mcp-elicitation-font, system-ui, sans-serif);
   color: var(--text); background: var(--ground);
   border: 1px solid var(--hair); border-radius: calc(var(--round) * 1.6);
@@ -51,15 +51,15 @@ dialog::backdrop { background: #0b0d1473; backdrop-filter: blur(2px); }
 @keyframes rise { from { opacity: 0; transform: translateY(.5rem); } }
 header { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem .625rem; padding: .75rem .75rem .75rem 1.25rem; padding-inline: 1.25rem .75rem; border-block-end: 1px solid var(--hair); }
 .avatar { flex: none; inline-size: 2rem; block-size: 2rem; border-radius: var(--round); background: var(--tint); color: var(--accent); font-weight: 700; line-height: 2rem; text-align: center; overflow: hidden; }
-h2 { flex: 1; font-size: .9375rem; font-weight: 400; color: var(--muted); line-height: 1.3; }
+h2 { flex: 1 1 9rem; font-size: .9375rem; font-weight: 400; color: var(--muted); line-height: 1.3; }
 h2 bdi:first-of-type { font-weight: 650; color: var(--text); }
-[part=queue], [part=countdown] { flex: none; font-size: .8125rem; font-weight: 600; font-variant-numeric: tabular-nums; padding: .125rem .625rem; border-radius: 9rem; background: var(--soft); color: var(--muted); border: 1px solid transparent; }
-[part=countdown] { background: var(--warm); color: var(--text); }
-[part=countdown].urgent { background: var(--danger); color: var(--ground); }
+.queue, .countdown { flex: none; font-size: .8125rem; font-weight: 600; font-variant-numeric: tabular-nums; padding: .125rem .625rem; border-radius: 9rem; background: var(--soft); color: var(--muted); border: 1px solid transparent; }
+.countdown { background: var(--warm); color: var(--text); }
+.countdown.urgent { background: var(--danger); color: var(--ground); }
 form { display: flex; flex-direction: column; min-block-size: 0; }
-[part=body] { overflow: auto; overscroll-behavior: contain; padding: 1.25rem; display: grid; grid-template-columns: 100%; gap: 1rem; }
+.body { overflow: auto; overscroll-behavior: contain; padding: 1.25rem; display: grid; grid-template-columns: 100%; gap: 1rem; }
 h3 { font-size: 1.25rem; font-weight: 650; line-height: 1.3; letter-spacing: -.01em; }
-[part=message] { white-space: pre-wrap; }
+.message { white-space: pre-wrap; }
 .fields, .group { display: grid; grid-template-columns: 100%; gap: 1.25rem; }
 .fields:empty { display: none; }
 fieldset { border: 0; padding: 0; }
@@ -73,7 +73,7 @@ fieldset { border: 0; padding: 0; }
 .field .row, .field > :is(input, select, textarea), .tags, .check:first-of-type, .segments { margin-block-start: .375rem; }
 input, select, textarea { font: inherit; color: inherit; background: var(--ground); inline-size: 100%; min-block-size: 2.625rem; padding: .4375rem .75rem; border: 1px solid var(--line); border-radius: var(--round); }
 textarea { display: block; resize: vertical; field-sizing: content; min-block-size: 4.75rem; max-block-size: 50dvh; }
-.code, .address { font-family: ui-monospace, monospace; font-size: .875rem; }
+.code, .url { font-family: ui-monospace, monospace; font-size: .875rem; }
 .masked { -webkit-text-security: disc; }
 ::placeholder { color: var(--muted); opacity: 1; }
 :is(input, select, textarea, button, a):focus-visible, .segments :has(:focus-visible) { outline: 2px solid var(--accent); outline-offset: 2px; }
@@ -99,7 +99,7 @@ textarea { display: block; resize: vertical; field-sizing: content; min-block-si
 [role=switch]::before { content: ""; display: block; inline-size: 1.25rem; block-size: 1.25rem; border-radius: 9rem; background: var(--line); transition: margin .15s, background .15s; }
 [role=switch]:checked { background: var(--accent); border-color: var(--accent); }
 [role=switch]:checked::before { margin-inline-start: 1.125rem; background: var(--on-accent); }
-.tags ul, [part=problems] ul, .notice ul { list-style: none; padding: 0; }
+.tags ul, .problems ul, .notice ul { list-style: none; padding: 0; }
 .tags ul { display: flex; flex-wrap: wrap; gap: .375rem; margin-block-end: .5rem; }
 .tags li { display: flex; align-items: center; gap: .125rem; background: var(--tint); border: 1px solid transparent; border-radius: 9rem; padding-inline-start: .75rem; font-size: .875rem; }
 .tags li button { min-block-size: 1.75rem; padding: 0 .625rem; border: 0; border-radius: 9rem; background: none; color: inherit; line-height: 1; }
@@ -108,10 +108,10 @@ textarea { display: block; resize: vertical; field-sizing: content; min-block-si
 .danger { background: color-mix(in srgb, var(--danger) 10%, var(--ground)); border-inline-start-color: var(--danger); }
 .notice strong { display: block; font-weight: 600; }
 .notice ul { display: grid; gap: .25rem; }
-[part=link] { display: grid; grid-template-columns: 100%; gap: .25rem; }
+.link { display: grid; grid-template-columns: 100%; gap: .25rem; }
 .host { font-size: 1.5rem; font-weight: 650; line-height: 1.25; }
 .host:has(:empty) { display: none; }
-.address { color: var(--muted); background: var(--soft); border-radius: var(--round); padding: .5rem .75rem; margin-block: .375rem; max-block-size: 12rem; overflow: auto; text-align: start; }
+.url { color: var(--muted); background: var(--soft); border-radius: var(--round); padding: .5rem .75rem; margin-block: .375rem; max-block-size: 12rem; overflow: auto; text-align: start; }
 dl { display: grid; grid-template-columns: 100%; }
 dl > div { padding-block: .5rem; border-block-start: 1px solid var(--hair); display: grid; grid-template-columns: 2fr 3fr; gap: 0 1rem; }
 dl > div:first-child { border: 0; }
@@ -121,24 +121,26 @@ dt { color: var(--muted); }
 dd { white-space: pre-wrap; max-block-size: 16rem; overflow: auto; }
 .empty { color: var(--muted); font-style: italic; }
 footer { display: grid; grid-template-columns: 100%; gap: .75rem; padding: .875rem 1.25rem; border-block-start: 1px solid var(--hair); background: color-mix(in srgb, var(--soft) 50%, var(--ground)); }
-[part=problems] { font-size: .875rem; color: var(--muted); max-block-size: 8.5rem; overflow: auto; }
-[part=problems]:empty { display: none; }
-[part=problems] strong { color: var(--danger); font-weight: 600; }
+.problems { font-size: .875rem; color: var(--muted); max-block-size: 8.5rem; overflow: auto; }
+.problems:empty { display: none; }
+.problems strong { color: var(--danger); font-weight: 600; }
 a { color: inherit; }
-[part=reason] label { font-weight: 600; }
-[part=actions] { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
-[part=actions] > :first-child { margin-inline-end: auto; }
+.reason label { font-weight: 600; }
+.reason textarea { margin-block-start: .25rem; }
+.actions { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
+.actions > :first-child { margin-inline-end: auto; }
 button { font: inherit; font-weight: 550; color: var(--text); background: var(--ground); border: 1px solid var(--line); border-radius: var(--round); min-block-size: 2.5rem; padding: .375rem 1rem; cursor: pointer; }
 button:hover { background: var(--soft); }
 button:active { translate: 0 1px; }
-[part=accept] { background: var(--accent); color: var(--on-accent); border-color: transparent; min-inline-size: 6rem; }
-[part=accept]:hover { background: color-mix(in srgb, var(--accent) 88%, var(--text)); }
-.destructive [part=accept] { background: var(--danger); color: var(--ground); }
-.destructive .avatar { color: var(--danger); background: color-mix(in srgb, var(--danger) 13%, var(--ground)); }
-[part=accept][aria-disabled] { background: var(--hair); color: var(--muted); cursor: not-allowed; }
-.icon, .clear { border-color: transparent; background: none; color: var(--muted); }
-.icon { flex: none; inline-size: 2.5rem; padding: 0; font-size: 1.375rem; line-height: 1; }
+.accept { background: var(--accent); color: var(--on-accent); border-color: transparent; min-inline-size: 6rem; }
+.accept:hover { background: color-mix(in srgb, var(--accent) 88%, var(--text)); }
+:host([destructive]) .accept { background: var(--danger); color: var(--ground); }
+:host([destructive]) .avatar { color: var(--danger); background: color-mix(in srgb, var(--danger) 13%, var(--ground)); }
+.accept[aria-disabled] { background: var(--hair); color: var(--muted); cursor: not-allowed; }
+.close, .clear { border-color: transparent; background: none; color: var(--muted); }
+.close { flex: none; inline-size: 2.5rem; padding: 0; font-size: 1.375rem; line-height: 1; }
 .clear, .show { flex: none; font-size: .875rem; }
+.row:not(:has(:checked)) .clear { visibility: hidden; }
 .split { display: inline-flex; }
 .split button:first-child { border-start-end-radius: 0; border-end-end-radius: 0; }
 .more { border-start-start-radius: 0; border-end-start-radius: 0; border-inline-start: 0; padding-inline: .75rem; }
@@ -147,26 +149,27 @@ button:active { translate: 0 1px; }
 [aria-busy=true] form { opacity: .6; }
 [aria-busy=true] header::after { content: ""; flex: 0 0 100%; block-size: 2px; margin-block-end: -.875rem; background: linear-gradient(90deg, transparent, var(--accent), transparent) 0 / 200% 100%; animation: wait 1.2s linear infinite; }
 @keyframes wait { to { background-position: -200% 0; } }
-[part=note] { position: fixed; inset-block-end: 1rem; inset-inline: 0; inline-size: fit-content; max-inline-size: calc(100vw - 2rem); margin-inline: auto; padding: .375rem .375rem .375rem 1rem; padding-inline: 1rem .375rem; display: flex; align-items: center; gap: .5rem; z-index: 1; }
-[part=note]:empty { display: none; }
-[part=note] strong { font-weight: 650; margin-inline-end: .5rem; }
+.note { position: fixed; inset-block-end: 1rem; inset-inline: 0; inline-size: fit-content; max-inline-size: calc(100vw - 2rem); margin-inline: auto; padding: .375rem .375rem .375rem 1rem; padding-inline: 1rem .375rem; display: flex; align-items: center; gap: .5rem; z-index: 1; }
+.note:empty { display: none; }
+.note strong { font-weight: 650; margin-inline-end: .5rem; }
 .quiet { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
 @media (max-width: 26rem) {
-  [part=actions] { flex-direction: column-reverse; align-items: stretch; }
-  [part=actions] > :first-child { margin: 0; }
-  .split button:first-child { flex: 1; }
+  .actions > * { flex: 1; }
+  .accept { flex-basis: 100%; order: -1; }
+  .reject { flex: 1; }
+  .queue, .countdown { order: 1; }
   dl > div { grid-template-columns: 100%; }
-  [part=body], footer { padding-inline: 1rem; }
+  .body, footer { padding-inline: 1rem; }
 }
 @media (max-height: 30rem) {
   dialog { overflow: auto; }
   header { position: sticky; inset-block-start: 0; background: var(--ground); z-index: 1; }
-  form, [part=body] { display: block; overflow: visible; min-block-size: auto; }
-  [part=body] > * + * { margin-block-start: 1rem; }
+  form, .body { display: block; overflow: visible; min-block-size: auto; }
+  .body > * + * { margin-block-start: 1rem; }
 }
 @media (prefers-reduced-motion) { *, ::before, ::after { animation: none !important; transition: none !important; } }
 @media (forced-colors: active) {
-  .segments label:has(:checked), [role=switch]:checked, [part=accept]:not([aria-disabled]) { background: Highlight; color: HighlightText; forced-color-adjust: none; }
+  .segments label:has(:checked), [role=switch]:checked, .accept:not([aria-disabled]) { background: Highlight; color: HighlightText; forced-color-adjust: none; }
   [role=switch]::before { background: ButtonText; }
   [role=switch]:checked::before { background: HighlightText; }
   [aria-disabled] { color: GrayText; border-color: GrayText; }

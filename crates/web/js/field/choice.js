@@ -1,7 +1,7 @@
 /**
  * One of several options: side by side when they are few and short, else a list.
  */
-import { clean, h } from "../draw.js";
+import { button, changed, clean, h } from "../draw.js";
 
 const FEW = 4;
 const SHORT = 16; // characters
@@ -13,10 +13,9 @@ export function choice(field, value, aria, at) {
   const labels = offers.map(({ label, description }) => clean(label, LONGEST) + (description ? ": " + clean(description, LONGEST) : ""));
   if (labels.length <= FEW && labels.every((label) => label.length <= SHORT)) return segments(field, labels, value, aria, at);
 
-  const { say } = at.voice;
   const control = h(
     "select", aria,
-    h("option", { value: "" }, say(field.required ? "label.choose" : "label.left_empty")),
+    h("option", { value: "" }, at.voice.say("label.choose")),
     ...labels.map((label, index) => h("option", { value: index, selected: index === value, dir: "auto" }, label)),
   );
   return { control, read: () => (control.value === "" ? undefined : Number(control.value)) };
@@ -34,19 +33,16 @@ export function choice(field, value, aria, at) {
  */
 export function segments(field, labels, value, aria, { voice: { say } }) {
   const radios = labels.map((_, index) => h("input", { type: "radio", name: aria.id, value: index, checked: index === value }));
-  const clear = h("button", {
-    type: "button", class: "clear",
-    onclick: () => {
-      for (const radio of radios) radio.checked = false;
-      radios[0]?.focus();
-      clear.dispatchEvent(new InputEvent("input", { bubbles: true, composed: true }));
-    },
-  }, say("action.clear"));
+  const clear = () => {
+    for (const radio of radios) radio.checked = false;
+    radios[0].focus();
+    changed(radios[0]);
+  };
   const control = h(
     "fieldset", { role: "radiogroup", ...aria },
-    h("div", { class: "row" },
-      h("div", { class: "segments" }, ...radios.map((radio, index) => h("label", {}, radio, h("bdi", {}, labels[index])))),
-      !field.required && clear),
+    h("div", { part: "row" },
+      h("div", { part: "segments" }, ...radios.map((radio, index) => h("label", {}, radio, h("bdi", {}, labels[index])))),
+      !field.required && button(say("action.clear"), clear, { part: "clear" })),
   );
   return {
     control,

@@ -13,9 +13,9 @@ export function choices(field, value = [], aria, { voice: { say } }) {
     "fieldset", rest,
     ...boxes.map((box, index) => {
       const { label, description } = offers[index];
-      return h("div", { class: "check" }, box,
+      return h("div", { part: "check" }, box,
         h("label", { for: box.id }, words(label, 200)),
-        description !== undefined && h("p", { class: "help", id: box.id + "d" }, words(description)));
+        description !== undefined && h("p", { part: "help", id: box.id + "d" }, words(description)));
     }),
   );
   return {

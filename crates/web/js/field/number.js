@@ -4,7 +4,7 @@
  * Not `type=number`: that loses what it cannot read ("1e", "1,5" elsewhere) and turns with the
  * wheel. What is typed stays as it is typed; the arrow keys step, and the bounds are told.
  */
-import { h } from "../draw.js";
+import { changed, h } from "../draw.js";
 import { secret } from "./secret.js";
 
 /** @type {import("../field.js").Kind} */
@@ -14,7 +14,6 @@ export function number(field, value, aria, at) {
   const control = h("input", {
     ...aria, type: "text", role: "spinbutton", inputmode: whole && !((minimum ?? above ?? -1) < 0) ? "numeric" : "decimal",
     "aria-valuemin": minimum, "aria-valuemax": maximum,
-    oninput: told,
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
       const way = { ArrowUp: 1, ArrowDown: -1 }[event.key];
       const from = Number(control.value.replace(",", "."));
@@ -23,15 +22,10 @@ export function number(field, value, aria, at) {
       const to = control.value.trim() ? Math.round(from / step + way) * step : minimum ?? 0;
       if (to < (minimum ?? above ?? to) || to > (maximum ?? below ?? to)) return;
       control.value = String(+to.toPrecision(15));
-      control.dispatchEvent(new InputEvent("input", { bubbles: true, composed: true }));
+      changed(control);
     },
   });
-  function told() {
-    control.setAttribute("aria-valuetext", control.value);
-  }
-  const drawn = secret(field, control, value, at);
-  told();
-  return { ...drawn, hint: bounds(minimum, maximum, at.voice) };
+  return { ...secret(field, control, value, at), hint: bounds(minimum, maximum, at.voice) };
 }
 
 /** @param {number | undefined} min @param {number | undefined} max @param {import("../draw.js").Voice} voice */

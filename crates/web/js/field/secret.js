@@ -1,7 +1,7 @@
 /**
  * A control whose text may have to be hidden: masked until the person wants to see it.
  */
-import { h } from "../draw.js";
+import { button, h } from "../draw.js";
 import { local } from "../values.js";
 
 /**
@@ -22,7 +22,7 @@ export function secret(field, control, value = "", { voice: { say } }) {
   if (!field.secret) return { control, read };
 
   const { type } = control;
-  const show = h("button", { type: "button", class: "show", "aria-pressed": "false", "aria-controls": control.id, onclick: () => mask(control.classList.contains("masked")) });
+  const show = button("", () => mask(control.classList.contains("masked")), { part: "show" });
   /** @param {boolean} visible */
   function mask(visible) {
     control.classList.toggle("masked", !visible);
@@ -31,5 +31,5 @@ export function secret(field, control, value = "", { voice: { say } }) {
   }
   control.setAttribute("autocomplete", "off");
   mask(false);
-  return { control, node: h("div", { class: "row" }, control, show), read };
+  return { control, node: h("div", { part: "row" }, control, show), read };
 }

@@ -2,7 +2,7 @@
  * Any number of free texts. Enter or a comma adds one, Backspace in the empty line takes the
  * last one back, and each can be removed by its own button.
  */
-import { clean, h } from "../draw.js";
+import { changed, clean, cross, h } from "../draw.js";
 import { range } from "./choices.js";
 
 /** @type {import("../field.js").Kind} */
@@ -39,18 +39,18 @@ export function tags(field, value = [], aria, { voice: { say } }) {
     entries = next;
     list.replaceChildren(...entries.map((entry, index) => h(
       "li", {}, h("bdi", {}, clean(entry)),
-      h("button", { type: "button", "aria-label": say("action.remove_item", { item: clean(entry, 100) }), onclick: () => {
+      cross(say("action.remove_item", { item: clean(entry, 100) }), () => {
         change(entries.filter((_, at) => at !== index));
         control.focus();
-      } }, "×"),
+      }, "remove"),
     )));
     list.hidden = !entries.length;
-    control.dispatchEvent(new Event("change", { bubbles: true, composed: true }));
+    changed(control);
   }
   change(entries);
   return {
     control,
-    node: h("div", { class: "tags" }, list, control),
+    node: h("div", { part: "tags" }, list, control),
     read,
     hint: [say("label.tags_hint"), range(field.count, say)].filter(Boolean).join(". "),
   };
