@@ -1,0 +1,195 @@
+/**
+ * Whether content fits its form: the same problems in the same order as `Form::problems` in
+ * Rust finds, by the same table (`fixtures/check`).
+ *
+ * Looking is synchronous. A server's `pattern` may not run on this thread, so a look only
+ * notes which patterns it would like to hold against which texts; `problems` has them run in
+ * a worker and looks again, until nothing is left to ask.
+ *
+ * In: `problems` before sending, `quick` while someone types.
+ * Elsewhere: JSON Schema beyond fields (`schema`, loaded when a form needs it).
+ *
+ * @import { Field, Fields, Form, Num, Offer, Rule, Count, Range, Text } from "./form.js"
+ * @typedef {{ path: string, key: string, params: { [name: string]: string | number | bigint } }} Problem
+ * @typedef {(pattern: string, text?: string) => boolean | undefined} Ask  whether a text fits a pattern (without a text: whether it is enforced at all); undefined while unknown
+ */
+import { faultOf } from "./format.js";
+import { has, isObject } from "./json.js";
+import { below } from "./keyword.js";
+import { isInteger, isMultiple, isNumber, isRounded } from "./number.js";
+import { Answers } from "./pattern.js";
+
+/**
+ * What is wrong with the content, in the order of the form; nothing if it fits.
+ * @param {Form} form
+ * @param {{ [name: string]: any }} content
+ * @returns {Promise<Problem[]>}
+ */
+export async function problems(form, content) {
+  if (form.ruled) await loadRules();
+  const answers = new Answers();
+  for (;;) {
+    const found = look(form, content, answers.ask);
+    if (!(await answers.gather())) return found;
+  }
+}
+
+/**
+ * The same without patterns, and without rules that are not loaded yet.
+ * @param {Form} form
+ * @param {{ [name: string]: any }} content
+ * @returns {Problem[]}
+ */
+export const quick = (form, content) => look(form, content, unknown);
+
+/**
+ * Whether a value is one this field takes, as far as `quick` can tell.
+ * @param {Field} field
+ * @param {unknown} value
+ */
+export function takes(field, value) {
+  const looking = new Looking(unknown);
+  looking.field(field, value, "");
+  return !looking.found.length;
+}
+
+/**
+ * Equality of scalars as JSON Schema has it: `1` and `1.0` are the same number.
+ * @param {unknown} a
+ * @param {unknown} b
+ */
+export const equal = (a, b) => a === b || (isNumber(a) && isNumber(b) && a == b);
+
+/** More problems than a person would read. */
+const ENOUGH = 100;
+
+/** Characters that one check holds against patterns. */
+const MOST_TEXT = 40_000;
+
+/** @type {Ask} */
+const unknown = () => undefined;
+
+/** @type {typeof import("./schema.js") | undefined} */
+let rules;
+const loadRules = async () => (rules ??= await import("./schema.js"));
+
+/** @param {Form} form @param {{ [name: string]: any }} content @param {Ask} ask */
+function look(form, content, ask) {
+  const looking = new Looking(ask);
+  looking.fields(form, content, "");
+  return looking.found;
+}
+
+/** One look at some content. */
+class Looking {
+  /** @type {Problem[]} */
+  found = [];
+  #matched = 0;
+  #ask;
+
+  /** @param {Ask} ask */
+  constructor(ask) {
+    this.#ask = ask;
+  }
+
+  /** @param {string} path @param {string} name @param {Problem["params"]} [params] */
+  #add(path, name, params = {}) {
+    this.found.push({ path, key: "mcp.elicitation.problem." + name, params });
+  }
+
+  get #enough() {
+    return this.found.length >= ENOUGH;
+  }
+
+  /** @param {Pick<Field, "fields" | "extra" | "beyond">} form @param {{ [name: string]: any }} content @param {string} path */
+  fields({ fields = [], extra, beyond }, content, path) {
+    const names = new Set(Object.keys(content));
+    for (const field of fields) {
+      if (this.#enough) return;
+      const at = below(path, field.name);
+      if (names.delete(field.name)) this.field(field, content[field.name], at);
+      else if (field.required) this.#add(at, "required");
+    }
+    for (const name of names) {
+      if (this.#enough) return;
+      if (extra === "refused") this.#add(below(path, name), "unknown_field");
+      else if (isObject(extra)) this.#rule(extra, content[name], below(path, name));
+    }
+    this.#rule(beyond, content, path);
+  }
+
+  /** @param {Field} field @param {any} value @param {string} path */
+  field(field, value, path) {
+    if (value === null && field.nullable) return;
+    const { kind, offers = [] } = field;
+    if (kind === "text") this.#text(field.text, value, path);
+    else if (kind === "number" || kind === "integer") this.#number(kind, field.range ?? {}, value, path);
+    else if (kind === "switch") typeof value === "boolean" || this.#add(path, "not_boolean");
+    else if (kind === "choice") this.#offer(offers, value, path);
+    else if (kind === "group") isObject(value) ? this.fields(field, value, path) : this.#add(path, "not_group");
+    else if (kind === "json") this.#rule(field.schema, value, path);
+    else if (!Array.isArray(value)) this.#add(path, "not_list");
+    else {
+      this.#list(field.count, value, path, (entry, at) =>
+        kind === "tags" ? this.#text(field.text, entry, at) : this.#offer(offers, entry, at),
+      );
+    }
+    if (kind !== "group") this.#rule(field.beyond, value, path);
+  }
+
+  /** @param {Text | undefined} rules @param {unknown} text @param {string} path */
+  #text({ minLength = 0, maxLength = Infinity, format, pattern } = {}, text, path) {
+    if (typeof text !== "string") return this.#add(path, "not_text");
+    const length = [...text].length;
+    if (length < minLength) this.#add(path, "too_short", { count: minLength });
+    if (length > maxLength) this.#add(path, "too_long", { count: maxLength });
+    const fault = format && faultOf(format, text, rules?.formats);
+    if (fault) this.#add(path, fault, fault === "format" ? { format } : {});
+    if (pattern !== undefined) {
+      this.#matched += text.length;
+      if (this.#matched <= MOST_TEXT && this.#ask(pattern, text) === false) this.#add(path, "pattern");
+    }
+  }
+
+  /** @param {"number" | "integer"} kind @param {Range} range @param {unknown} number @param {string} path */
+  #number(kind, { minimum, maximum, above, below, step }, number, path) {
+    if (!isNumber(number)) return this.#add(path, "not_" + kind);
+    if (kind === "integer") {
+      if (!isInteger(number)) return this.#add(path, "not_integer");
+      if (isRounded(number)) return this.#add(path, "too_large_to_keep");
+    }
+    if (minimum !== undefined && number < minimum) this.#add(path, "too_small", { min: minimum });
+    if (maximum !== undefined && number > maximum) this.#add(path, "too_large", { max: maximum });
+    if (above !== undefined && number <= above) this.#add(path, "not_above", { min: above });
+    if (below !== undefined && number >= below) this.#add(path, "not_below", { max: below });
+    if (step !== undefined && !isMultiple(number, step)) this.#add(path, "not_multiple", { of: step });
+  }
+
+  /** @param {Offer[]} offers @param {unknown} value @param {string} path */
+  #offer(offers, value, path) {
+    if (!offers.some((offer) => equal(offer.value, value))) this.#add(path, "not_an_option");
+  }
+
+  /** @param {Count | undefined} count @param {unknown[]} entries @param {string} path @param {(entry: unknown, at: string) => void} each */
+  #list({ min = 0, max = Infinity, unique } = { unique: false }, entries, path, each) {
+    // Too many are not looked at one by one.
+    if (entries.length > max) return this.#add(path, "too_many", { count: max });
+    entries.some((entry, index) => this.#enough || each(entry, below(path, index)));
+    if (entries.length < min) this.#add(path, "too_few", { count: min });
+    if (unique) {
+      const scalars = entries.filter((entry) => typeof entry !== "object").map(scalarKey);
+      if (new Set(scalars).size < scalars.length) this.#add(path, "duplicate");
+    }
+  }
+
+  /** @param {Rule | undefined} rule @param {unknown} value @param {string} path */
+  #rule(rule, value, path) {
+    if (rule && rules && !rules.admits(rule, value, this.#ask)) this.#add(path, "json_unfit");
+  }
+}
+
+/**
+ * A text that two scalars share exactly if they are equal.
+ * @param {any} scalar
+ */
+const scalarKey = (scalar) => (typeof scalar === "string" ? `"${scalar}` : `${Number.isInteger(scalar) ? BigInt(scalar) : scalar}`);

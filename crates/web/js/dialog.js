@@ -1,0 +1,71 @@
+/**
+ * The dialog around every question: who asks stays on top, what can be done at the bottom,
+ * and only what lies between scrolls.
+ *
+ * A native modal dialog makes the rest of the page inert. Tab goes round inside, and the focus
+ * returns to where it was. Esc is told to the owner, never acted upon: only the owner knows
+ * what cancelling means.
+ */
+import { h } from "./draw.js";
+
+export class Dialog {
+  header = h("header", { part: "header" });
+  body = h("div", { part: "body" });
+  footer = h("footer", { part: "footer" });
+  form = h("form", { novalidate: true, autocomplete: "off" }, this.body, this.footer);
+
+  // Live regions must stand before they speak, so they are never drawn again.
+  errors = h("p", { "aria-live": "assertive" });
+  countdown = h("p", { "aria-live": "polite" });
+  opening = h("p", { "aria-live": "polite" });
+
+  node = h(
+    "dialog",
+    { part: "dialog", role: "dialog", "aria-modal": "true", "aria-labelledby": "asks title", "aria-describedby": "message", tabindex: "-1" },
+    this.header,
+    this.form,
+    h("div", { part: "quiet" }, this.errors, this.countdown, this.opening),
+  );
+
+  /** @type {Element | null | undefined} */
+  #before;
+
+  /** @param {() => void} escaped  the person pressed Esc, or a phone's back */
+  constructor(escaped) {
+    this.node.oncancel = (event) => {
+      event.preventDefault();
+      escaped();
+    };
+    this.node.onkeydown = (event) => {
+      if (event.key === "Escape" && !event.isComposing) {
+        event.preventDefault();
+        escaped();
+      }
+      if (event.key === "Tab") this.#turn(event);
+    };
+  }
+
+  open() {
+    if (this.node.open || !this.node.isConnected) return;
+    this.#before = document.activeElement;
+    while (this.#before?.shadowRoot?.activeElement) this.#before = this.#before.shadowRoot.activeElement;
+    this.node.showModal();
+  }
+
+  close() {
+    if (this.node.open) this.node.close();
+    for (const region of [this.errors, this.countdown, this.opening]) region.textContent = "";
+    if (this.#before instanceof HTMLElement) this.#before.focus();
+    this.#before = null;
+  }
+
+  /** The first and the last stop are buttons: the one that closes, and the one that sends. @param {KeyboardEvent} event */
+  #turn(event) {
+    const stops = [...this.node.querySelectorAll("button")].filter((stop) => stop.checkVisibility());
+    const [from, to] = event.shiftKey ? [stops[0], stops.at(-1)] : [stops.at(-1), stops[0]];
+    const focused = /** @type {ShadowRoot} */ (this.node.getRootNode()).activeElement;
+    if (focused !== from && !(event.shiftKey && focused === this.node)) return;
+    event.preventDefault();
+    to?.focus();
+  }
+}

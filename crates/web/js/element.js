@@ -1,0 +1,495 @@
+/**
+ * <mcp-elicitation> asks a person what an MCP server wants to know.
+ *
+ * @property {object} request    `elicitation/create` params, as the wire brought them; `null` asks nothing
+ * @property {Problem[]} problems  what a server found wrong with the answer: the form opens again and shows it
+ * @property {object} typed      what was typed so far, to be kept as a draft; secrets are left out
+ * @property {boolean} opened    whether the link has been opened, here or elsewhere
+ *
+ * @attr locale        a language tag; otherwise the page's, otherwise the person's
+ * @attr deadline      RFC 3339; the last 30 seconds are counted down
+ * @attr server-name   who asks
+ * @attr server-host   the asking server's host, to tell links that imitate it
+ * @attr tool          the tool it asks for
+ * @attr queue         "1/3": the first of three questions
+ * @attr destructive   the tool says of itself that it destroys something
+ *
+ * @fires elicitation-answer    detail: an ElicitResult, as the wire wants it. The element then waits,
+ *                              until `problems` is set, `close` or `dismiss` called, or another request comes
+ * @fires elicitation-input     something was typed
+ * @fires elicitation-open      detail: {url}; cancelable by a host that opens links its own way
+ * @fires elicitation-finished  detail: {action}; "accept" or "cancel", after a link was opened
+ * @fires elicitation-timeout   the deadline has passed, and nothing will be sent
+ * @fires elicitation-closed    the person has put away the note that `close` left
+ *
+ * @slot aside         in the header: what a page lets people do besides, such as putting the question off
+ *
+ * @csspart dialog header queue countdown close body title message field label help problem warning
+ *          link host url warnings review footer problems reason actions accept reject cancel note
+ * @cssprop --mcp-elicitation-{accent,on-accent,background,text,muted,line,danger,radius,width,font}
+ */
+import { consent } from "./consent.js";
+import { countdown } from "./countdown.js";
+import { refusal } from "./decline.js";
+import { Dialog } from "./dialog.js";
+import { button, clean, cross, h, voice, words } from "./draw.js";
+import { focus, sheet } from "./field.js";
+import { read } from "./form.js";
+import { judge } from "./link.js";
+import { load, negotiate } from "./locale.js";
+import { long, review } from "./review.js";
+import { style } from "./style.js";
+import * as values from "./values.js";
+
+/** @typedef {import("./check.js").Problem} Problem */
+
+export class McpElicitationElement extends HTMLElement {
+  static observedAttributes = ["locale", "deadline", "server-name", "server-host", "tool", "queue"];
+
+  /** A class may have one tag only, so each tag gets its own. */
+  static define(tag = "mcp-elicitation") {
+    customElements.define(tag, class extends this {});
+  }
+
+  #root = this.attachShadow({ mode: "open" });
+  #dialog = new Dialog(() => this.#leave());
+  #clock = h("span", { part: "countdown", hidden: true });
+  #note = h("div", { role: "status", part: "note" });
+  #voice = voice("en-US");
+  #stop = () => {};
+
+  /** @type {any} */
+  #request = null;
+  /** @type {import("./form.js").Form | undefined} */
+  #form;
+  /** @type {import("./link.js").Verdict | undefined} */
+  #link;
+  /** @type {Map<string, any>} */
+  #typed = new Map();
+  /** @type {ReturnType<typeof sheet> | undefined} */
+  #sheet;
+
+  /** @type {"ask" | "review" | "opened"} */
+  #step = "ask";
+  #busy = false;
+  /** Whether the person has changed anything. */
+  #touched = false;
+  /** Whether sending was tried: from then on every problem is shown. */
+  #tried = false;
+  /** Paths of fields the person has left: until then it is too early to complain. @type {Set<string>} */
+  #seen = new Set();
+  /** Problems that typing cannot find: of patterns, or told by the server. @type {Problem[]} */
+  #told = [];
+
+  constructor() {
+    super();
+    this.#root.adoptedStyleSheets = [style()];
+    this.#root.append(this.#dialog.node, this.#note);
+    const { form } = this.#dialog;
+    form.onsubmit = (event) => {
+      event.preventDefault();
+      this.#proceed();
+    };
+    form.oninput = form.onchange = (event) => this.#changed(event.target);
+    form.onkeydown = (event) => this.#entered(event);
+    form.addEventListener("focusout", (event) => this.#left(event));
+  }
+
+  connectedCallback() {
+    for (const name of /** @type {const} */ (["request", "typed", "problems", "opened"])) {
+      if (!Object.hasOwn(this, name)) continue; // set before the tag was defined
+      const value = this[name];
+      delete this[name];
+      this[name] = /** @type {any} */ (value);
+    }
+    this.#speak();
+    this.#count();
+  }
+
+  disconnectedCallback() {
+    this.#stop();
+    this.#dialog.close();
+  }
+
+  /** @param {string} name */
+  attributeChangedCallback(name) {
+    if (!this.isConnected) return;
+    if (name === "locale") this.#speak();
+    else if (name === "deadline") this.#count();
+    else this.#draw();
+  }
+
+  get request() {
+    return this.#request;
+  }
+
+  set request(request) {
+    this.dismiss();
+    if (!request) return;
+    this.#request = request;
+    const { mode, url, requestedSchema, schema } = request;
+    if (mode === "url") this.#link = judge(String(url), { asker: this.getAttribute("server-host") ?? undefined });
+    else this.#form = readable(requestedSchema ?? schema);
+    if (this.#form) this.#typed = values.typed(this.#form);
+    this.#draw(true);
+    this.#count();
+  }
+
+  get typed() {
+    const kept = [...this.#typed].filter(([path]) => !this.#sheet?.find(path)?.field.secret);
+    return Object.fromEntries(kept);
+  }
+
+  set typed(typed) {
+    for (const path in typed) if (this.#typed.has(path)) this.#typed.set(path, typed[path]);
+    this.#draw();
+  }
+
+  get problems() {
+    return this.#told;
+  }
+
+  set problems(problems) {
+    this.#busy = false;
+    this.#step = "ask";
+    this.#draw();
+    this.#complain(problems);
+  }
+
+  get opened() {
+    return this.#step === "opened";
+  }
+
+  set opened(opened) {
+    this.#busy = false;
+    this.#step = opened ? "opened" : "ask";
+    this.#draw(true);
+  }
+
+  /** Sends what was typed, if it fits; opens a link. */
+  async accept() {
+    if (this.#busy) return;
+    if (this.#link) return this.#open();
+    const content = await this.#fitting();
+    if (content) this.#answer({ action: "accept", content });
+  }
+
+  /** @param {string} [reason] */
+  decline(reason) {
+    const words = reason?.trim();
+    this.#answer({ action: "decline", ...(words && { _meta: { "dev.midcall/reason": words } }) });
+  }
+
+  cancel() {
+    this.#answer({ action: "cancel" });
+  }
+
+  /** Puts the question away without a word to anybody. */
+  dismiss() {
+    this.#stop();
+    this.#request = null;
+    this.#form = this.#link = this.#sheet = undefined;
+    this.#typed = new Map();
+    this.#step = "ask";
+    this.#busy = this.#touched = this.#tried = false;
+    this.#seen.clear();
+    this.#told = [];
+    this.#note.replaceChildren();
+    this.#dialog.close();
+  }
+
+  /**
+   * Says how the question ended, and sends nothing.
+   *
+   * @param {string} state  of the catalog: answered, answered_before, timed_out, withdrawn, …
+   */
+  close(state) {
+    const { say } = this.#voice;
+    const server = this.#server;
+    this.dismiss();
+    this.#note.append(
+      h("p", {}, h("strong", {}, words(server, 100)), say("state." + state)),
+      cross(say("action.close"), () => {
+        this.dismiss();
+        this.#fire("elicitation-closed");
+      }, "close"),
+    );
+  }
+
+  get #server() {
+    return this.getAttribute("server-name") || this.#voice.say("label.a_server");
+  }
+
+  /** Draws in the person's language, as soon as its words are here. */
+  #speak() {
+    const page = /** @type {HTMLElement | null} */ (this.closest("[lang]"))?.lang;
+    const tag = negotiate([this.getAttribute("locale") ?? page ?? "", ...navigator.languages]);
+    const draw = () => {
+      const first = !this.#dialog.node.open;
+      this.#voice = voice(tag);
+      this.#draw(first);
+    };
+    if (tag === "en-US") draw(); // always there
+    else load(tag).then(draw, draw); // unreachable: in English
+  }
+
+  #count() {
+    this.#stop();
+    const deadline = Date.parse(this.getAttribute("deadline") ?? "");
+    this.#clock.hidden = true;
+    if (!this.#request || !this.isConnected || !deadline) return;
+    this.#stop = countdown(
+      deadline,
+      (seconds) => {
+        const text = this.#voice.say("timeout_warning", { seconds });
+        const { countdown } = this.#dialog;
+        if (seconds === 10 || this.#clock.hidden) countdown.textContent = text; // each second would drown all else
+        this.#clock.hidden = false;
+        this.#clock.textContent = text;
+        this.#clock.classList.toggle("urgent", seconds <= 10);
+      },
+      () => {
+        if (this.#busy) return; // an answer is on its way: whoever takes it decides
+        this.close("timed_out");
+        this.#fire("elicitation-timeout");
+      },
+    );
+  }
+
+  /** Draws the whole dialog from its state. @param {boolean} [anew]  whether the person has to look at it first */
+  #draw(anew = false) {
+    const request = this.#request;
+    if (!request || !this.isConnected) return;
+    const { header, body, footer, form, node } = this.#dialog;
+    const { say, phrase } = this.#voice;
+    const focused = this.#root.activeElement?.id;
+    const server = this.#server;
+    const tool = this.getAttribute("tool");
+    const [position, total] = (this.getAttribute("queue") ?? "").split("/");
+
+    header.replaceChildren(
+      h("span", { part: "avatar", "aria-hidden": "true" }, [...clean(server).trim()][0]?.toUpperCase() ?? "?"),
+      h("h2", { id: "asks" }, ...(tool ? phrase("label.asks_for_tool", { server, tool }) : phrase("label.asks", { server }))),
+      total !== undefined && h("span", { part: "queue" }, say("label.queue", { position, total })) || "",
+      this.#clock,
+      h("slot", { name: "aside" }),
+      cross(say("action.close"), () => this.#leave(), "close"),
+    );
+
+    const title = this.#step === "review" ? say("label.review") : request.title ?? this.#form?.title;
+    body.replaceChildren(
+      title ? h("h3", { id: "title", part: "title" }, words(title, 200)) : "",
+      this.#step === "review" ? "" : h("div", { id: "message", part: "message", dir: "auto" }, clean(request.message ?? request.description)),
+      this.#content(server),
+    );
+    footer.replaceChildren(...this.#actions());
+    node.lang = this.#voice.tag;
+    node.setAttribute("aria-labelledby", title ? "asks title" : "asks");
+    node.setAttribute("aria-busy", String(this.#busy));
+    form.inert = this.#busy;
+
+    this.#dialog.open();
+    this.#update();
+    if (anew) this.#begin();
+    else if (focused) this.#root.getElementById(focused)?.focus();
+  }
+
+  /** @param {string} server */
+  #content(server) {
+    const form = this.#form;
+    if (this.#link) return consent(this.#link, this.#voice, this.opened);
+    if (!form) return h("p", { part: "notice danger" }, this.#voice.say("label.unreadable_form"));
+    if (this.#step === "review") return review(form.fields, values.content(form, this.#typed, this.#voice.tag).content, this.#voice);
+    this.#sheet = sheet(form.fields, this.#typed, this.#voice, server);
+    if (form.description) this.#sheet.node.prepend(h("p", { part: "help", dir: "auto" }, clean(form.description)));
+    return this.#sheet.node;
+  }
+
+  #actions() {
+    const { say } = this.#voice;
+    /** @param {string} key @param {string} part @param {() => void} act */
+    const action = (key, part, act) => button(say("action." + key), act, { part });
+    /** @param {string} key */
+    const main = (key) => h("button", { part: "accept", "aria-describedby": "problems" }, say("action." + key));
+    const row = (/** @type {Node[]} */ ...buttons) => h("div", { part: "actions" }, ...buttons);
+    const problems = h("div", { part: "problems", id: "problems" });
+    const cancel = action("cancel", "cancel", () => this.cancel());
+
+    if (this.opened) return [row(action("open_again", "again", () => this.#open()), cancel, main("finished"))];
+    if (this.#step === "review") return [row(action("change", "change", () => this.#go("ask")), cancel, main("accept"))];
+    const { panel, buttons } = refusal(this.#voice, (reason) => this.decline(reason));
+    if (this.#link?.refused || !this.#link && !this.#form) return [panel, row(buttons, cancel)];
+    const { fields } = this.#form ?? { fields: [] };
+    const key = this.#link ? "open_link" : !fields.length ? "approve" : long(fields) ? "review" : "accept";
+    return [panel, problems, row(buttons, cancel, main(key))];
+  }
+
+  /** @param {"ask" | "review" | "opened"} step */
+  #go(step) {
+    this.#step = step;
+    this.#draw(true);
+  }
+
+  /**
+   * Where the person starts: in the first field if that can be seen together with the message.
+   * Never on a button: a question may appear while somebody types elsewhere.
+   */
+  #begin() {
+    const { node, body } = this.#dialog;
+    node.focus();
+    body.scrollTop = 0;
+    const first = this.#step === "ask" && /** @type {HTMLElement | null} */ (body.querySelector("input, select, textarea"));
+    if (first && first.getBoundingClientRect().bottom <= body.getBoundingClientRect().bottom) first.focus();
+  }
+
+  /** What the main button does, here and now. */
+  async #proceed() {
+    if (this.opened) return this.#finish("accept");
+    if (this.#step === "ask" && this.#form && long(this.#form.fields)) {
+      if (await this.#fitting()) this.#go("review");
+    } else await this.accept();
+  }
+
+  /** Esc and the close button. While an answer is on its way they only stop the waiting. */
+  #leave() {
+    if (this.#busy) this.#dialog.close();
+    else this.cancel();
+  }
+
+  #open() {
+    const url = this.#link?.url;
+    if (this.#link?.refused || !url) return;
+    if (this.#fire("elicitation-open", { url }, true)) window.open(url, "_blank", "noopener,noreferrer");
+    this.#dialog.opening.textContent = this.#voice.say("url_mode.opening");
+    if (this.opened) return;
+    this.#go("opened");
+    this.#fire("elicitation-answer", { action: "accept" }); // consent, not completion
+  }
+
+  /** @param {"accept" | "cancel"} action */
+  #finish(action) {
+    this.#wait();
+    this.#fire("elicitation-finished", { action });
+  }
+
+  /** @param {object & {action: string}} detail */
+  #answer(detail) {
+    if (this.#busy || !this.#request) return;
+    if (this.opened) return this.#finish("cancel");
+    this.#wait();
+    this.#fire("elicitation-answer", detail);
+  }
+
+  #wait() {
+    this.#busy = true;
+    const { node, form } = this.#dialog;
+    node.setAttribute("aria-busy", "true");
+    form.inert = true; // no second answer
+    node.focus();
+  }
+
+  /** @param {string} type @param {object} [detail] @param {boolean} [cancelable] */
+  #fire(type, detail, cancelable = false) {
+    return this.dispatchEvent(new CustomEvent(type, { detail, cancelable, bubbles: true, composed: true }));
+  }
+
+  /** @param {EventTarget | null} target */
+  #changed(target) {
+    this.#touched = true;
+    const path = this.#sheet?.find(target)?.field.path;
+    if (path !== undefined) this.#told = this.#told.filter((problem) => this.#sheet?.find(problem.path)?.field.path !== path);
+    this.#update();
+    this.#fire("elicitation-input");
+  }
+
+  /** An Enter meant for something else must not send a form nobody has looked at. @param {KeyboardEvent} event */
+  #entered(event) {
+    if (event.key !== "Enter" || this.#touched || event.defaultPrevented || !(event.target instanceof HTMLInputElement)) return;
+    event.preventDefault();
+    this.#dialog.footer.querySelector(".accept")?.focus();
+  }
+
+  /**
+   * Only on the way to another field: a line that appears while a button is being pressed
+   * would move the button away from under the finger.
+   *
+   * @param {FocusEvent} event
+   */
+  #left({ target, relatedTarget }) {
+    const from = this.#sheet?.find(target);
+    if (!from || from === this.#sheet?.find(relatedTarget) || !this.#sheet?.node.contains(/** @type {Node | null} */ (relatedTarget))) return;
+    this.#seen.add(from.field.path);
+    this.#update();
+  }
+
+  /** The content if it fits the form; otherwise its problems are shown. */
+  async #fitting() {
+    const form = this.#form;
+    const request = this.#request;
+    if (!form) return;
+    this.#read();
+    const { content, problems } = await values.checked(form, this.#typed, this.#voice.tag); // patterns run in a worker
+    if (request !== this.#request || this.#busy) return;
+    if (!problems.length) return content;
+    this.#step = "ask";
+    if (!this.#sheet?.node.isConnected) this.#draw();
+    this.#complain(problems);
+  }
+
+  #read() {
+    if (this.#step === "ask") this.#sheet?.read();
+  }
+
+  /** Shows every problem, and moves to the first. @param {Problem[]} problems */
+  #complain(problems) {
+    this.#told = problems;
+    this.#tried = true;
+    this.#update();
+    const first = this.#sheet?.find(problems[0]?.path ?? "");
+    if (first) focus(first.control);
+    this.#dialog.errors.textContent = this.#voice.say("label.problems", { count: problems.length });
+  }
+
+  /** Brings problems and buttons in line with what is typed. */
+  #update() {
+    const sheet = this.#sheet;
+    const list = this.#root.getElementById("problems");
+    if (!sheet || !list || !this.#form) return;
+    const { say, problem, tag } = this.#voice;
+    this.#read();
+    const { problems } = values.checkedQuickly(this.#form, this.#typed, tag);
+    const told = this.#told.filter(({ path }) => !problems.some((problem) => problem.path === path));
+    const all = [...problems, ...told];
+
+    /** @type {Map<string, string>} */
+    const texts = new Map();
+    const items = all.map((one) => {
+      const entry = sheet.find(one.path);
+      const text = problem(one);
+      if (!entry) return h("li", {}, text);
+      const { path, label } = entry.field;
+      if ((this.#tried || this.#seen.has(path)) && !texts.has(path)) texts.set(path, text);
+      const link = h("a", { href: "#" + entry.control.id, onclick: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        focus(entry.control);
+      } }, words(label, 100));
+      return h("li", {}, link, ": " + text);
+    });
+    sheet.mark(texts);
+
+    const missing = problems.filter(({ key }) => key.endsWith(".required")).length;
+    const accept = this.#root.querySelector(".accept");
+    if (accept) accept.ariaDisabled = missing ? "true" : null;
+    if (this.#tried && items.length) list.replaceChildren(h("strong", {}, say("label.problems", { count: items.length })), h("ul", {}, ...items));
+    else list.textContent = missing ? say("label.missing", { count: missing }) : "";
+  }
+}
+
+/** A form, unless its schema cannot be read: then there is nothing to fill in. @param {unknown} schema */
+function readable(schema) {
+  try {
+    return read(/** @type {any} */ (schema));
+  } catch {
+    return undefined;
+  }
+}

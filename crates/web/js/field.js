@@ -1,0 +1,125 @@
+/**
+ * Fields on screen.
+ *
+ * Each file of `field/` draws one kind: given the field, what it holds and the attributes its
+ * control must carry, it returns the control and a way to read it. What all fields share is
+ * here: label, help, warnings, problem.
+ *
+ * In: `sheet`. Elsewhere: what values mean (`values.js`), what is wrong with them (`check.js`).
+ */
+import { h, words } from "./draw.js";
+import { choice } from "./field/choice.js";
+import { choices } from "./field/choices.js";
+import { group } from "./field/group.js";
+import { json } from "./field/json.js";
+import { number } from "./field/number.js";
+import { switch_ } from "./field/switch.js";
+import { tags } from "./field/tags.js";
+import { text } from "./field/text.js";
+
+/**
+ * @typedef {import("./form.js").Field} Field
+ * @typedef {import("./draw.js").Voice} Voice
+ *
+ * @typedef {object} At                 where a field is drawn
+ * @property {Voice} voice
+ * @property {Map<string, any>} typed   what each field holds, by path
+ * @property {string} server            who will read it
+ * @property {(fields: Field[]) => Node[]} draw   fields within the field
+ *
+ * @typedef {object} Drawn              what a kind returns
+ * @property {HTMLElement} control      takes the label: a control, or a fieldset
+ * @property {Node} [node]              what is shown, when that is more than the control
+ * @property {() => any} [read]         what the person has entered
+ * @property {string} [hint]            how to enter it
+ * @property {boolean} [beside]         whether the label stands beside the control
+ *
+ * @typedef {(field: Field, value: any, aria: Record<string, any>, at: At) => Drawn} Kind
+ */
+
+/** @type {Record<Field["kind"], Kind>} */
+const KINDS = { text, number, integer: number, switch: switch_, choice, choices, tags, group, json };
+
+/** Characters of a label. A longer one is no label, and would bury the others. */
+const LABEL = 200;
+
+/**
+ * Draws a form's fields.
+ *
+ * @param {Field[]} fields
+ * @param {Map<string, any>} typed
+ * @param {Voice} voice
+ * @param {string} server
+ */
+export function sheet(fields, typed, voice, server) {
+  /** @type {{field: Field, control: HTMLElement, read?: () => any, problem: HTMLElement}[]} */
+  const drawn = [];
+  const at = { voice, typed, server, draw: (/** @type {Field[]} */ inner) => inner.map(one) };
+
+  /** @param {Field} field */
+  function one(field) {
+    const id = "f" + drawn.length;
+    const problem = h("p", { id: id + "p", part: "problem" });
+    const entry = { field, problem, control: /** @type {HTMLElement} */ (problem), read: /** @type {Drawn["read"]} */ (undefined) };
+    drawn.push(entry); // before the fields within it, so that ids run from top to bottom
+
+    const { control, node = control, read, hint, beside } = KINDS[field.kind](
+      field, typed.get(field.path),
+      { id, "aria-describedby": `${id}h ${id}p`, "aria-required": field.required && "true" }, at,
+    );
+    Object.assign(entry, { control, read });
+
+    const grouped = control instanceof HTMLFieldSetElement;
+    const inner = field.kind === "group";
+    const mark = field.required && !inner && h("span", { part: "mark", ...(grouped && !control.role ? { role: "img", "aria-label": voice.say("field_required") } : { "aria-hidden": "true" }) }, "*");
+    const label = h(grouped ? "legend" : "label", { part: "label", for: !grouped && id }, words(field.label, LABEL), mark);
+    const help = h(
+      "div", { id: id + "h", part: "help" },
+      field.description !== undefined && h("p", { dir: "auto" }, words(field.description)),
+      hint !== undefined && h("p", {}, hint),
+      field.secret !== undefined && warning(field.secret),
+    );
+    if (grouped) {
+      control.prepend(label, help);
+      control.append(problem);
+      return h("div", { part: "field" }, node);
+    }
+    return h("div", { part: beside ? "field beside" : "field" }, label, help, node, problem);
+  }
+
+  /** @param {string} secret */
+  const warning = (secret) => h(
+    "div", { part: "notice" },
+    h("strong", {}, voice.say("label.secret_field", { secret: voice.say("secret." + secret) })),
+    h("p", {}, ...voice.phrase("label.secret_warning", { server })),
+  );
+
+  const nodes = at.draw(fields);
+  return {
+    node: h("div", { part: "fields" }, ...nodes),
+
+    /** Puts what the controls hold into `typed`. */
+    read() {
+      for (const { field, read } of drawn) if (read) typed.set(field.path, read());
+    },
+
+    /** The field a problem or an event is about, if any. @param {string | EventTarget | null} of */
+    find: (of) => drawn.findLast(({ field, control }) =>
+      typeof of === "string" ? of === field.path || of.startsWith(field.path + "/") : of instanceof Node && (control.parentElement ?? control).contains(of)),
+
+    /** Says at each field what is wrong with it. @param {Map<string, string>} texts  by the field's path */
+    mark(texts) {
+      for (const { field, control, problem } of drawn) {
+        const text = texts.get(field.path);
+        problem.textContent = text ?? "";
+        control.ariaInvalid = text ? "true" : null;
+      }
+    },
+  };
+}
+
+/** Moves to a control, or to the first within a fieldset. @param {HTMLElement} control */
+export function focus(control) {
+  const inner = control instanceof HTMLFieldSetElement ? control.querySelector("input, select, textarea") : control;
+  if (inner instanceof HTMLElement) inner.focus();
+}

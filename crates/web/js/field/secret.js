@@ -1,0 +1,35 @@
+/**
+ * A control whose text may have to be hidden: masked until the person wants to see it.
+ */
+import { button, h } from "../draw.js";
+import { local } from "../values.js";
+
+/**
+ * @param {import("../field.js").Field} field
+ * @param {HTMLInputElement | HTMLTextAreaElement} control
+ * @param {string} [value]
+ * @param {import("../field.js").At} at
+ * @returns {import("../field.js").Drawn}
+ */
+export function secret(field, control, value = "", { voice: { say } }) {
+  const shown = control.type === "datetime-local" ? local(value) : value;
+  control.value = shown;
+  const read = () => {
+    if (control.value === shown) return value; // with the offset it came with
+    // A date that is half filled in reads as empty. It must be a problem, not left out in silence.
+    return control.value || (control.validity.badInput ? "?" : "");
+  };
+  if (!field.secret) return { control, read };
+
+  const { type } = control;
+  const show = button("", () => mask(control.classList.contains("masked")), { part: "show" });
+  /** @param {boolean} visible */
+  function mask(visible) {
+    control.classList.toggle("masked", !visible);
+    if (control instanceof HTMLInputElement) control.type = visible ? type : "password";
+    show.textContent = say(visible ? "action.hide_secret" : "action.show_secret");
+  }
+  control.setAttribute("autocomplete", "off");
+  mask(false);
+  return { control, node: h("div", { part: "row" }, control, show), read };
+}

@@ -1,0 +1,57 @@
+/**
+ * Any number of free texts. Enter or a comma adds one, Backspace in the empty line takes the
+ * last one back, and each can be removed by its own button.
+ */
+import { changed, clean, cross, h } from "../draw.js";
+import { range } from "./choices.js";
+
+/** @type {import("../field.js").Kind} */
+export function tags(field, value = [], aria, { voice: { say } }) {
+  /** @type {string[]} */
+  let entries = [...value];
+  const list = h("ul", { "aria-label": clean(field.label, 200) });
+  const control = h("input", {
+    ...aria, type: "text", dir: "auto",
+    oninput: () => control.value.includes(",") && add(),
+    onblur: add,
+    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      if (event.isComposing) return;
+      if (event.key === "Enter" && control.value.trim()) {
+        event.preventDefault(); // an Enter that adds does not send
+        add();
+      }
+      if (event.key === "Backspace" && !control.value && entries.length) change(entries.slice(0, -1));
+    },
+  });
+
+  /** What stands in the line counts too: nobody should lose an entry for want of an Enter. */
+  const read = () => [...entries, ...control.value.split(",").map((entry) => entry.trim()).filter(Boolean)];
+
+  function add() {
+    const all = read();
+    if (!control.value) return;
+    control.value = "";
+    change(all);
+  }
+
+  /** @param {string[]} next */
+  function change(next) {
+    entries = next;
+    list.replaceChildren(...entries.map((entry, index) => h(
+      "li", {}, h("bdi", {}, clean(entry)),
+      cross(say("action.remove_item", { item: clean(entry, 100) }), () => {
+        change(entries.filter((_, at) => at !== index));
+        control.focus();
+      }, "remove"),
+    )));
+    list.hidden = !entries.length;
+    changed(control);
+  }
+  change(entries);
+  return {
+    control,
+    node: h("div", { part: "tags" }, list, control),
+    read,
+    hint: [say("label.tags_hint"), range(field.count, say)].filter(Boolean).join(". "),
+  };
+}

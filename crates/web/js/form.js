@@ -1,0 +1,251 @@
+/**
+ * From a `requestedSchema` to a form, field by field.
+ *
+ * The same reading as `crates/core/src/form` has: each sub-schema is taken apart once, a kind
+ * takes the keywords it understands, a rule that no kind understands is kept in `beyond`. What
+ * a form cannot express becomes a field that takes JSON, so that nothing a server asks for is
+ * silently dropped. Whatever a server sends, reading is bounded: in bytes, depth, fields and
+ * options.
+ *
+ * In: `read`. Elsewhere: which kind a sub-schema is (`shape`), the options of a choice
+ * (`offers`), whether values fit (`check`).
+ *
+ * @typedef {{ source: Schema, shared?: Schema }} Rule  a piece of JSON Schema, and the definitions its `$ref`s lead to
+ * @typedef {{ [keyword: string]: any }} Schema
+ *
+ * @typedef {object} Fields
+ * @property {Field[]} fields  what is asked, in the order it was sent
+ * @property {"allowed" | "refused" | Rule} extra  whether other names may have values; a rule: if they fit it
+ * @property {Rule} [beyond]  what the whole must fit beyond its fields
+ *
+ * @typedef {Fields & { title?: string, description?: string, ruled: boolean }} Form  `ruled`: some value is held against a rule, which `schema.js` does
+ *
+ * @typedef {object} Field
+ * @property {string} name
+ * @property {string} path  JSON Pointer of its value in the content: `/address/city`
+ * @property {string} [title]
+ * @property {string} [description]
+ * @property {string} label  what people read: the title, else the name
+ * @property {boolean} required
+ * @property {boolean} nullable  `null` is a value too
+ * @property {any} [suggested]  the `default` as it came
+ * @property {any} [default]  the same, if it is a value that the field takes
+ * @property {string} [secret]  the kind of secret it seems to ask for, such as "password"
+ * @property {Kind} kind
+ * @property {Text} [text]  text, and each entry of tags
+ * @property {Range} [range]  number, integer
+ * @property {Offer[]} [offers]  choice, choices
+ * @property {Count} [count]  choices, tags
+ * @property {Fields["fields"]} [fields]  group
+ * @property {Fields["extra"]} [extra]  group
+ * @property {Rule} [schema]  json: what the value must fit
+ * @property {Rule} [beyond]  what else a value must fit, beyond its kind
+ *
+ * @typedef {"text" | "number" | "integer" | "switch" | "choice" | "choices" | "tags" | "group" | "json"} Kind
+ * @typedef {{ minLength?: number, maxLength?: number, pattern?: string, format?: string }} Text
+ * @typedef {{ minimum?: Num, maximum?: Num, above?: Num, below?: Num, step?: Num }} Range
+ * @typedef {number | bigint} Num  a bigint where a host's own parser kept digits that a double loses
+ * @typedef {{ value: any, label: string, title?: string, description?: string }} Offer
+ * @typedef {{ min?: number, max?: number, unique: boolean }} Count
+ */
+import { takes } from "./check.js";
+import { isObject, isWithin } from "./json.js";
+import { FormError, below, isFlag, isLength, isText, isTexts, nonsense, take } from "./keyword.js";
+import { isNumber } from "./number.js";
+import { offers } from "./offers.js";
+import { asks } from "./secret.js";
+import { admitsNull, isRule, local, shape, withoutNull } from "./shape.js";
+
+export { FormError };
+
+/**
+ * Reads a `requestedSchema` of any revision, as the wire brought it.
+ * @param {unknown} schema
+ * @returns {Form}
+ * @throws {FormError}
+ */
+export function read(schema) {
+  if (!isWithin(schema, LIMITS.bytes)) throw new FormError("the schema is too long or too deep");
+  if (!isObject(schema)) throw nonsense("", "expected an object");
+  const shared = pick(schema, (name) => name === "$defs" || name === "definitions");
+  const reader = { count: 0, ruled: false, shared };
+  const whole = inline(reader, schema);
+  if ("type" in whole && whole.type !== "object") throw nonsense("/type", '"object" expected');
+  delete whole.type;
+  const title = take(whole, "title", "", isText);
+  const description = take(whole, "description", "", isText);
+  const fields = readFields(reader, whole, "", "", 0);
+  return { title, description, ...fields, ruled: reader.ruled };
+}
+
+/** How much of a stranger's schema is looked at; as in `crates/core/src/limits.rs`. */
+const LIMITS = { bytes: 256 * 1024, fields: 200, name: 256, options: 2000, nesting: 4 };
+
+/** @typedef {{ count: number, ruled: boolean, shared: Schema }} Reader */
+
+/**
+ * Takes `properties` and what belongs to it out of an object schema. `at` is its place in the
+ * schema, `path` that of its value in the content.
+ * @param {Reader} reader @param {Schema} schema @param {string} at @param {string} path
+ * @param {number} depth @returns {Fields}
+ */
+function readFields(reader, schema, at, path, depth) {
+  // These are about the other properties too, so that only the whole can be held against
+  // them. Names that no field has are theirs to judge then.
+  const entangled = "patternProperties" in schema || "unevaluatedProperties" in schema;
+  const whole = entangled ? { __proto__: null, ...schema } : undefined;
+  const required = new Set(take(schema, "required", at, isTexts));
+  const properties = take(schema, "properties", at, isObject) ?? {};
+  const more = take(schema, "additionalProperties", at, (rule) => isObject(rule) || isFlag(rule));
+  const within = at + "/properties";
+  const fields = Object.keys(properties).map((name) =>
+    readField(reader, name, properties[name], required.delete(name), within, path, depth),
+  );
+  for (const name of required) {
+    const rule = whole || more === undefined ? true : more;
+    fields.push(readField(reader, name, rule, true, within, path, depth));
+  }
+  const extra = whole || (more ?? true) === true ? "allowed" : more ? rule(reader, more) : "refused";
+  return { fields, extra, beyond: beyond(reader, whole ?? schema) };
+}
+
+/**
+ * @param {Reader} reader @param {string} name @param {any} sub @param {boolean} required
+ * @param {string} parent @param {string} within @param {number} depth @returns {Field}
+ */
+function readField(reader, name, sub, required, parent, within, depth) {
+  if (++reader.count > LIMITS.fields) throw new FormError(`more than ${LIMITS.fields} fields`);
+  if (name.length > LIMITS.name) throw nonsense(parent, "a name is too long");
+  const at = below(parent, name);
+  const path = below(within, name);
+  if (!isObject(sub) && !isFlag(sub)) throw nonsense(at, "expected a schema");
+  let schema = inline(reader, sub === true ? {} : sub || { not: {} });
+  const real = withoutNull(schema);
+  const nullable = !!real && admitsNull(schema, reader.shared);
+  if (real) schema = inline(reader, real);
+  if (isObject(schema.items)) schema.items = inline(reader, schema.items);
+  const { kind, keyword } = shape(schema, at);
+  const title = take(schema, "title", at, isText);
+  const description = take(schema, "description", at, isText);
+  const suggested = schema.default;
+  delete schema.default;
+  /** @type {Field} */
+  const field = { name, path, title, description, label: title ?? name, required, nullable, suggested, kind };
+  readKind(reader, field, schema, keyword, at, depth);
+  if ((suggested !== null || nullable) && suggested !== undefined && takes(field, suggested)) field.default = suggested;
+  if (!NEVER_SECRET.includes(field.kind)) {
+    const format = kind === "text" ? field.text?.format : undefined;
+    field.secret = asks(name, title, description, format);
+  }
+  return field;
+}
+
+const NEVER_SECRET = ["switch", "choice", "choices", "group"];
+
+/**
+ * Takes a kind's keywords out of its schema.
+ * @param {Reader} reader @param {Field} field @param {Schema} schema
+ * @param {string | undefined} keyword @param {string} at @param {number} depth
+ */
+function readKind(reader, field, schema, keyword, at, depth) {
+  const { kind } = field;
+  if (kind === "json" || (kind === "group" && depth >= LIMITS.nesting)) {
+    field.kind = "json";
+    field.schema = rule(reader, schema);
+    return;
+  }
+  const isList = kind === "choices" || kind === "tags";
+  const one = isList ? { __proto__: null, ...schema.items } : schema;
+  const where = isList ? at + "/items" : at;
+  if (keyword) field.offers = offers(one, keyword, where, LIMITS.options);
+  delete one.type;
+  if (kind === "text" || kind === "tags") {
+    field.text = {
+      minLength: take(one, "minLength", where, isLength),
+      maxLength: take(one, "maxLength", where, isLength),
+      pattern: take(one, "pattern", where, isText),
+      format: take(one, "format", where, isText),
+    };
+  }
+  if (kind === "number" || kind === "integer") field.range = range(schema, at);
+  if (isList) {
+    field.count = {
+      min: take(schema, "minItems", at, isLength),
+      max: take(schema, "maxItems", at, isLength),
+      unique: take(schema, "uniqueItems", at, isFlag) ?? false,
+    };
+    schema.items = one; // what entries say beyond their kind
+  }
+  delete schema.type;
+  if (kind === "group") Object.assign(field, readFields(reader, schema, at, field.path, depth + 1));
+  else field.beyond = beyond(reader, schema);
+  if (field.text?.format) reader.ruled ||= !EAGER.includes(field.text.format);
+}
+
+/** Formats that need no more than `format.js`. */
+const EAGER = ["email", "uri", "date", "date-time", "textarea", "password"];
+
+/** @param {Schema} schema @param {string} at @returns {Range} */
+function range(schema, at) {
+  const step = take(schema, "multipleOf", at, (of) => isNumber(of) && of > 0);
+  /** @param {string} keyword @param {string} exclusive @returns {[Num | undefined, Num | undefined]} */
+  const bound = (keyword, exclusive) => {
+    const limit = take(schema, keyword, at, isNumber);
+    const strict = take(schema, exclusive, at, (is) => isNumber(is) || isFlag(is));
+    // In JSON Schema's draft 4, `true` says that the bound itself is exclusive.
+    return strict === true ? [undefined, limit] : [limit, strict || strict === 0 ? strict : undefined];
+  };
+  const [minimum, above] = bound("minimum", "exclusiveMinimum");
+  const [maximum, less] = bound("maximum", "exclusiveMaximum");
+  return { minimum, maximum, above, below: less, step };
+}
+
+/**
+ * The rules that no kind took, if there are any.
+ * @param {Reader} reader @param {Schema} schema
+ */
+function beyond(reader, schema) {
+  // Entries of a list may have words that restrict nothing.
+  const rules = pick(schema, (name) =>
+    name === "items" && isObject(schema.items) ? Object.keys(schema.items).some(isRule) : isRule(name),
+  );
+  return Object.keys(rules).length ? rule(reader, rules) : undefined;
+}
+
+/** @param {Reader} reader @param {Schema} source @returns {Rule} */
+function rule(reader, source) {
+  reader.ruled = true;
+  return { source, shared: reader.shared };
+}
+
+/**
+ * Follows a `$ref` into the schema itself, also one that is wrapped in an `allOf` by itself,
+ * keeping the title or default that stands beside it. With rules beside it, or where it leads
+ * elsewhere, it stays: it is a rule then.
+ * @param {Reader} reader @param {Schema} schema @returns {Schema} a copy
+ */
+function inline(reader, schema) {
+  for (let hops = 0; hops < 8; hops++) {
+    const keyword = "$ref" in schema ? "$ref" : "allOf";
+    const found = keyword === "$ref" ? local(schema.$ref, reader.shared) : schema.allOf?.length === 1 && schema.allOf[0];
+    const isAlone = !Object.keys(schema).some((name) => name !== keyword && isRule(name));
+    if (!isObject(found) || !isAlone) break;
+    schema = { __proto__: null, ...found, ...pick(schema, (name) => name !== keyword) };
+  }
+  // Some serializers write `null` for what is absent.
+  schema = pick(schema, (name) => schema[name] !== null || name === "default" || name === "const");
+  // A list of one type is that type.
+  if (schema.type?.length === 1 && Array.isArray(schema.type)) [schema.type] = schema.type;
+  return schema;
+}
+
+/**
+ * The members whose names pass, in an object without inherited names.
+ * @param {Schema} schema @param {(name: string) => boolean} passes @returns {Schema}
+ */
+function pick(schema, passes) {
+  /** @type {Schema} */
+  const picked = Object.create(null);
+  for (const name of Object.keys(schema)) if (passes(name)) picked[name] = schema[name];
+  return picked;
+}

@@ -1,0 +1,43 @@
+/**
+ * JSON values as a stranger may have sent them.
+ */
+
+/**
+ * @param {unknown} value
+ * @returns {value is { [name: string]: any }}
+ */
+export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/**
+ * @param {{ [name: string]: any }} object
+ * @param {string} name
+ */
+export const has = (object, name) => Object.hasOwn(object, name);
+
+/** What `serde_json` reads: a deeper value would not get past the gateway. */
+const DEEPEST = 128;
+
+/**
+ * Whether a value takes no more than so many characters as JSON and is not deeper than anybody
+ * needs, looked at no further than that. Everything that recurs over it is bounded then.
+ * @param {unknown} value
+ * @param {number} characters
+ */
+export function isWithin(value, characters) {
+  /** @type {[unknown, number][]} */
+  const waiting = [[value, 0]];
+  for (let next; (next = waiting.pop()); ) {
+    const [it, depth] = next;
+    characters -= typeof it === "string" ? it.length + 2 : 1;
+    if (typeof it === "object" && it) {
+      if (depth >= DEEPEST) return false;
+      for (const [name, member] of Object.entries(it)) {
+        characters -= Array.isArray(it) ? 1 : name.length + 3;
+        if (characters < 0) return false;
+        waiting.push([member, depth + 1]);
+      }
+    }
+    if (characters < 0) return false;
+  }
+  return true;
+}

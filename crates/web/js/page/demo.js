@@ -1,0 +1,83 @@
+/**
+ * The demo's page: a gallery of questions, and the messages of those that were asked.
+ *
+ * A question is taken back when its stream of messages is cut, so closing the tab leaves
+ * nothing behind.
+ */
+import { clean, h } from "../draw.js";
+import { Refused } from "./gateway.js";
+import { ending } from "./lists.js";
+import { Page } from "./page.js";
+import { say } from "./words.js";
+
+/** @typedef {{name: string, messages: any[], state: "waiting" | "ended" | "failed"}} Run */
+
+/** How many runs are shown. */
+const MOST = 6;
+/** A message is shown up to so many characters. */
+const LONGEST = 20_000;
+
+/** @type {{name: string, group: string}[]} */
+let questions = [];
+/** The latest first. @type {Run[]} */
+let runs = [];
+
+const page = new Page(() => [
+  h("div", { class: "intro" }, h("h1", {}, say("demo.title")), h("p", {}, say("demo.intro"))),
+  h("div", { class: "demo" }, gallery(), messages()),
+]);
+
+if (await page.open()) {
+  questions = await page.gateway.questions();
+  page.draw();
+}
+
+/** @param {string} name */
+async function ask(name) {
+  /** @type {Run} */
+  const run = { name, messages: [], state: "waiting" };
+  runs = [run, ...runs].slice(0, MOST);
+  page.draw();
+  try {
+    for await (const message of page.gateway.ask(name)) {
+      run.messages.push(message);
+      page.draw();
+    }
+    run.state = run.messages.some(({ error }) => error) ? "failed" : "ended";
+  } catch (problem) {
+    run.state = "failed";
+    if (problem instanceof Refused && problem.status === 401) page.signOut();
+  }
+  page.draw();
+}
+
+function gallery() {
+  const groups = Map.groupBy(questions, ({ group }) => group);
+  return h("div", { class: "gallery" }, ...[...groups].map(([group, members]) => h("section", { "aria-labelledby": `group-${group}` },
+    h("h2", { id: `group-${group}` }, say(`demo.${group}`)),
+    h("ul", {}, ...members.map(({ name }) => h("li", {}, h("button", { type: "button", id: `ask-${name}`, onclick: () => ask(name) }, say(`demo.${name}`))))),
+  )));
+}
+
+function messages() {
+  return h("section", { class: "messages", "aria-labelledby": "messages" },
+    h("h2", { id: "messages" }, say("demo.messages")),
+    ...(runs.length ? runs.map(drawn) : [h("p", { class: "none" }, say("demo.none"))]),
+  );
+}
+
+/** @param {Run} run */
+function drawn({ name, messages, state }) {
+  const outcomes = messages.flatMap(({ outcome }) => outcome ?? []);
+  return h("article", { class: `run ${state}` },
+    h("h3", {}, say(`demo.${name}`), h("span", { class: "outcome" },
+      state === "failed" ? say("demo.failed") : outcomes.length ? outcomes.map((outcome) => say(`state.${ending(outcome)}`)).join(" · ") : say("demo.waiting"))),
+    h("ol", {}, ...messages.filter(({ outcome }) => !outcome).map((message) => {
+      const key = message.method === "elicitation/create" ? "asks" : message.method ? "notifies" : "hears";
+      return h("li", { class: key },
+        h("p", {}, say(`demo.${key}`)),
+        h("pre", { tabindex: "0", role: "group", "aria-label": say(`demo.${key}`), dir: "ltr" }, clean(JSON.stringify(message, null, 2), LONGEST)),
+      );
+    })),
+  );
+}

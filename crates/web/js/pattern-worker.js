@@ -1,0 +1,3 @@
+/** Placeholder: runs patterns. */
+onmessage = ({ data: { texts } }) => postMessage(texts.map(() => true));
+postMessage(true);

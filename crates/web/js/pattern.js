@@ -1,0 +1,110 @@
+/**
+ * A server's `pattern`, run where it cannot freeze the page.
+ *
+ * One worker runs all of them. Whatever takes longer than a moment is ended with its worker and
+ * counts as unenforced from then on: the server checks its own pattern anyway.
+ *
+ * In: `Answers`, for one check. Elsewhere: what a pattern means (`pattern-worker`).
+ */
+
+/** What a pattern may take. */
+const MOMENT = 100;
+
+/** What the worker may take to start: loading it is no pattern's fault. */
+const START = 5000;
+
+/** What all patterns of one check may take together. */
+const TOGETHER = 1000;
+
+/** Longer ones are not enforced: nobody writes them by hand. */
+const LONGEST = 2000;
+
+/** What is known about patterns and texts. What people typed is forgotten with it. */
+export class Answers {
+  /** @type {Map<string, Map<string, boolean>>} */
+  #known = new Map();
+  /** @type {Map<string, Set<string>>} */
+  #wanted = new Map();
+  #until = Date.now() + TOGETHER;
+
+  /** @type {import("./check.js").Ask} */
+  ask = (pattern, text) => {
+    const known = this.#known.get(pattern);
+    if (refused.has(pattern)) return text === undefined ? false : undefined;
+    if (text === undefined ? known : known?.has(text)) return text === undefined || known?.get(text);
+    const wanted = this.#wanted.get(pattern) ?? new Set();
+    if (text !== undefined) wanted.add(text);
+    this.#wanted.set(pattern, wanted);
+  };
+
+  /** Finds out what was asked since; whether anything new is known now. */
+  async gather() {
+    const wanted = [...this.#wanted];
+    this.#wanted.clear();
+    for (const [pattern, texts] of wanted) {
+      const fits = Date.now() < this.#until ? await match(pattern, [...texts]) : undefined;
+      const known = this.#known.get(pattern) ?? new Map();
+      [...texts].forEach((text, index) => known.set(text, fits?.[index]));
+      this.#known.set(pattern, known);
+    }
+    return wanted.length > 0;
+  }
+}
+
+/** Patterns that cannot be run, or took too long once. */
+const refused = new Set();
+
+/** @type {Promise<Worker> | undefined} */
+let ready;
+let turn = Promise.resolve();
+
+/**
+ * Whether each text fits; undefined if the pattern is not enforced. One after the other, so
+ * that only the guilty one is ended.
+ * @param {string} pattern @param {string[]} texts @returns {Promise<boolean[] | undefined>}
+ */
+function match(pattern, texts) {
+  const answer = turn.then(() => run(pattern, texts)).catch(() => undefined);
+  turn = answer.then(() => {});
+  return answer;
+}
+
+/** @param {string} pattern @param {string[]} texts @returns {Promise<boolean[] | undefined>} */
+async function run(pattern, texts) {
+  if (pattern.length > LONGEST) refused.add(pattern);
+  if (refused.has(pattern)) return;
+  const worker = await (ready ??= start());
+  worker.postMessage({ pattern, texts });
+  const fits = await heard(worker, MOMENT);
+  if (fits) return fits;
+  refused.add(pattern);
+  if (fits === undefined) {
+    worker.terminate();
+    ready = undefined;
+  }
+}
+
+async function start() {
+  const worker = new Worker(new URL("./pattern-worker.js", import.meta.url), { type: "module" });
+  if (await heard(worker, START)) return worker;
+  worker.terminate();
+  throw new Error("the pattern worker does not start");
+}
+
+/**
+ * The worker's next word; undefined if it does not come in time.
+ * @param {Worker} worker @param {number} time @returns {Promise<any>}
+ */
+function heard(worker, time) {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, time, undefined);
+    worker.onmessage = ({ data }) => {
+      clearTimeout(timer);
+      resolve(data);
+    };
+    worker.onerror = () => {
+      clearTimeout(timer);
+      resolve(undefined);
+    };
+  });
+}

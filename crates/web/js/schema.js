@@ -1,0 +1,3 @@
+/** Placeholder: JSON Schema beyond fields. */
+export const formats = {};
+export const admits = () => true;

@@ -1,0 +1,228 @@
+/**
+ * What people type, and the content it becomes.
+ *
+ * `typed` maps a field's path to what its control holds: a string for text, number, integer and
+ * json; a boolean, or undefined while untouched, for a switch; the index of an option, or
+ * undefined, for a choice; indexes for choices; strings for tags.
+ *
+ * An empty optional field is left out, and so is a group in which nobody answered anything;
+ * `false`, `0` and defaults are sent as they stand. Same rules as `crates/core/src/form/fill.rs`.
+ *
+ * @import { Field, Fields, Form } from "./form.js"
+ * @import { Problem } from "./check.js"
+ * @typedef {string | boolean | number | number[] | string[] | undefined} Typed
+ * @typedef {{ [name: string]: any }} Content
+ */
+import * as check from "./check.js";
+import { isObject, isWithin } from "./json.js";
+import { isInteger, isNumber } from "./number.js";
+
+/**
+ * What the controls start with: earlier content if there is some, else the form's defaults.
+ * @param {Form} form @param {Content} [content] @returns {Map<string, Typed>}
+ */
+export function typed(form, content) {
+  const map = new Map();
+  begin(form.fields, content, map);
+  return map;
+}
+
+/**
+ * The content that was typed, and what could not be read as its field's kind. `tag` is the
+ * person's locale, which decides what a comma in a number means.
+ * @param {Form} form @param {Map<string, Typed>} typed @param {string} [tag]
+ * @returns {{ content: Content, problems: Problem[] }}
+ */
+export function content(form, typed, tag = "") {
+  const reading = { typed, tag, problems: /** @type {Problem[]} */ ([]) };
+  const content = gather(form.fields, reading);
+  if (!isWithin(content, MOST)) reading.problems.push(problem("", "too_big"));
+  return { content, problems: reading.problems };
+}
+
+/**
+ * The content that was typed, and everything that is wrong with it, in the order of the form.
+ * @param {Form} form @param {Map<string, Typed>} typed @param {string} [tag]
+ */
+export async function checked(form, typed, tag) {
+  const read = content(form, typed, tag);
+  return { content: read.content, problems: join(form, read.problems, await check.problems(form, read.content)) };
+}
+
+/**
+ * The same at once, without patterns: for while someone types.
+ * @param {Form} form @param {Map<string, Typed>} typed @param {string} [tag]
+ */
+export function checkedQuickly(form, typed, tag) {
+  const read = content(form, typed, tag);
+  return { content: read.content, problems: join(form, read.problems, check.quick(form, read.content)) };
+}
+
+/**
+ * A moment with its offset, as a `datetime-local` control shows it: in the person's own time.
+ * @param {string} moment
+ */
+export function local(moment) {
+  const date = new Date(moment);
+  if (isNaN(+date)) return "";
+  const shifted = new Date(+date - date.getTimezoneOffset() * 60_000).toISOString();
+  return shifted.slice(0, date.getSeconds() || date.getMilliseconds() ? 19 : 16);
+}
+
+/** Characters of content that are sent. */
+const MOST = 1024 * 1024;
+
+/** @param {Field[]} fields @param {Content | undefined} content @param {Map<string, Typed>} map */
+function begin(fields, content, map) {
+  for (const field of fields) {
+    const value = content ? (Object.hasOwn(content, field.name) ? content[field.name] : undefined) : field.default;
+    if (field.kind === "group") begin(field.fields ?? [], isObject(value) ? value : content && {}, map);
+    else map.set(field.path, hold(field, value));
+  }
+}
+
+/** @param {Field} field @param {any} value @returns {Typed} */
+function hold({ kind, offers = [] }, value) {
+  /** @param {any} value */
+  const place = (value) => offers.findIndex((offer) => check.equal(offer.value, value));
+  const entries = Array.isArray(value) ? value : [];
+  if (kind === "switch") return typeof value === "boolean" ? value : undefined;
+  if (kind === "choice") return place(value) < 0 ? undefined : place(value);
+  if (kind === "choices") return entries.map(place).filter((index) => index >= 0);
+  if (kind === "tags") return entries.filter((entry) => typeof entry === "string");
+  if (kind === "json") return value === undefined ? "" : JSON.stringify(value, plain, 2);
+  return kind === "text" ? (typeof value === "string" ? value : "") : isNumber(value) ? String(value) : "";
+}
+
+/**
+ * JSON has no bigint, and not every browser writes one as it is.
+ * @param {string} _ @param {any} value
+ */
+const plain = (_, value) => (typeof value === "bigint" ? Number(value) : value);
+
+/** @typedef {{ typed: Map<string, Typed>, tag: string, problems: Problem[] }} Reading */
+
+/** @param {Field[]} fields @param {Reading} reading @returns {Content} */
+function gather(fields, reading) {
+  /** @type {Content} */
+  const content = Object.create(null); // `__proto__` is a name like any other
+  for (const field of fields) {
+    let value = field.kind === "group" ? gatherGroup(field, reading) : gatherOne(field, reading);
+    if (value === undefined && field.required && field.nullable) value = null;
+    if (value !== undefined) content[field.name] = value;
+  }
+  return content;
+}
+
+/** @param {Field} field @param {Reading} reading */
+function gatherGroup(field, reading) {
+  const { fields = [], required, nullable } = field;
+  const before = reading.problems.length;
+  const values = gather(fields, reading);
+  const names = Object.keys(values);
+  if (reading.problems.length > before) return values;
+  if (required) return names.length || !nullable ? values : undefined;
+  // Left alone: something it needs is missing, and what is there was there before.
+  const lacks = fields.some((inner) => inner.required && !(inner.name in values));
+  const isLeft = (/** @type {Field} */ inner) => !(inner.name in values) || isSame(values[inner.name], inner.default);
+  return !names.length || (lacks && fields.every(isLeft)) ? undefined : values;
+}
+
+/** @param {Field} field @param {Reading} reading @returns {any} */
+function gatherOne(field, reading) {
+  const { kind, path, offers = [], required } = field;
+  const start = hold(field, field.default);
+  const now = reading.typed.has(path) ? reading.typed.get(path) : start;
+  if (field.default !== undefined && isSame(now, start)) return field.default;
+  /** @param {string} name */
+  const wrong = (name) => void reading.problems.push(problem(path, name));
+
+  if (Array.isArray(now)) {
+    const values = kind === "tags" ? now : now.map((index) => offers[Number(index)]?.value);
+    // "None of these" is an answer where there must be one, or where leaving it out would mean
+    // the default.
+    const isAnswer = values.length || required || (field.suggested !== undefined && check.takes(field, values));
+    return isAnswer ? values : undefined;
+  }
+  if (kind === "choice") return now === undefined ? undefined : offers[Number(now)]?.value;
+  if (kind === "switch") return now;
+  const text = String(now ?? "");
+  if (kind === "text") return (field.text?.format === "date-time" ? moment(text) : text) || undefined;
+  if (!text.trim()) return undefined;
+  if (kind === "json") return json(text, wrong);
+  return number(text.trim(), kind, reading.tag, wrong);
+}
+
+/** @param {string} text @param {string} kind @param {string} tag @param {(name: string) => undefined} wrong */
+function number(text, kind, tag, wrong) {
+  // In "1,234" the comma may stand for thousands, except where it is the decimal sign.
+  const comma = /^pt\b/.test(tag) ? /^[^.,]*,[^.,]*$/ : /^[^.,]*,(?!\d{3}$)[^.,]*$/;
+  const plain = comma.test(text) ? text.replace(",", ".") : text;
+  const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
+  if (!isFinite(value)) return wrong("not_" + kind);
+  if (kind === "integer" && !isInteger(value)) return wrong("not_integer");
+  if (kind === "integer" && !Number.isSafeInteger(value)) return wrong("too_large_to_keep");
+  return value;
+}
+
+/** @param {string} text @param {(name: string) => undefined} wrong */
+function json(text, wrong) {
+  let isKept = true;
+  /** @param {string} _ @param {any} value @param {{ source?: string }} [context] */
+  const watch = (_, value, context) => {
+    if (isInteger(value) && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? String(value))) isKept = false;
+    return value;
+  };
+  try {
+    const value = JSON.parse(text, watch);
+    if (!isKept) return wrong("too_large_to_keep");
+    return isWithin(value, Infinity) ? value : wrong("not_json");
+  } catch {
+    return wrong("not_json");
+  }
+}
+
+/**
+ * What a `datetime-local` control gives has no offset yet: the person's own is meant.
+ * @param {string} text
+ */
+function moment(text) {
+  const [found, seconds] = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(?:\.\d+)?)?$/.exec(text) ?? [];
+  const offset = -new Date(text).getTimezoneOffset();
+  if (!found || isNaN(offset)) return text;
+  /** @param {number} part */
+  const two = (part) => String(Math.floor(part)).padStart(2, "0");
+  const size = Math.abs(offset);
+  return text + (seconds ? "" : ":00") + (offset < 0 ? "-" : "+") + two(size / 60) + ":" + two(size % 60);
+}
+
+/**
+ * What could not be read is told instead of what that leaves missing.
+ * @param {Form} form @param {Problem[]} unread @param {Problem[]} found
+ */
+function join(form, unread, found) {
+  const paths = new Set(unread.map((problem) => problem.path));
+  const all = [...unread, ...found.filter((problem) => !paths.has(problem.path))];
+  const order = walk(form.fields);
+  /** @param {Problem} problem */
+  const place = ({ path }) => {
+    for (let at = path; at; at = at.slice(0, at.lastIndexOf("/"))) if (order.has(at)) return order.get(at) ?? 0;
+    return Infinity;
+  };
+  return unread.length ? all.sort((a, b) => place(a) - place(b) || 0) : all;
+}
+
+/** @param {Field[]} fields @param {Map<string, number>} [places] */
+function walk(fields, places = new Map()) {
+  for (const field of fields) {
+    places.set(field.path, places.size);
+    walk(field.fields ?? [], places);
+  }
+  return places;
+}
+
+/** @param {string} path @param {string} name @returns {Problem} */
+const problem = (path, name) => ({ path, key: "mcp.elicitation.problem." + name, params: {} });
+
+/** @param {any} a @param {any} b */
+const isSame = (a, b) => check.equal(a, b) || (typeof a === "object" && JSON.stringify(a, plain) === JSON.stringify(b, plain));
