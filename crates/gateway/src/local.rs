@@ -31,16 +31,16 @@ pub type Site = http::Site<Memory, Mailroom>;
 pub struct Flags {
     /// Where the page and the API listen: a loopback address
     #[arg(long, env = "MIDCALL_PAGE_ADDR", default_value = "127.0.0.1:0")]
-    page_addr: SocketAddr,
+    pub page_addr: SocketAddr,
     /// The file to announce the page in, for its owner only
     #[arg(long, env = "MIDCALL_ANNOUNCE", value_name = "FILE")]
-    announce: Option<PathBuf>,
+    pub announce: Option<PathBuf>,
     /// How long a question waits
     #[arg(long, env = "MIDCALL_TIMEOUT", default_value = "5m", value_parser = duration::read)]
-    timeout: Duration,
+    pub timeout: Duration,
     /// What to tell on standard error: a level, or a filter like midcall=debug
     #[arg(long, env = "MIDCALL_LOG", default_value = "warn")]
-    log: String,
+    pub log: String,
 }
 
 /// A desk with its door, not yet open to callers.
@@ -61,6 +61,17 @@ pub struct Serving {
     _announced: Option<Announced>,
 }
 
+impl Flags {
+    /// Announces a server where that is wanted, as long as the result lives.
+    pub fn announce(&self, server: &Server) -> anyhow::Result<Option<Announced>> {
+        let announce = |file: &PathBuf| {
+            Announced::write(file, &server.announcement())
+                .with_context(|| format!("cannot write {}", file.display()))
+        };
+        self.announce.as_ref().map(announce).transpose()
+    }
+}
+
 impl Local {
     /// Starts to log, binds, and announces what was bound.
     pub async fn open(flags: Flags, mut rules: Rules, bounds: Bounds) -> anyhow::Result<Self> {
@@ -71,11 +82,7 @@ impl Local {
         rules.patience = flags.timeout;
         let server = Server::bind(flags.page_addr, bounds).await?;
         let desk = Desk::open(Memory::default(), Mailroom::default(), rules).await?;
-        let announce = |file: PathBuf| {
-            Announced::write(&file, &server.announcement())
-                .with_context(|| format!("cannot write {}", file.display()))
-        };
-        let announced = flags.announce.map(announce).transpose()?;
+        let announced = flags.announce(&server)?;
         Ok(Self {
             desk,
             server,
@@ -87,12 +94,12 @@ impl Local {
 
     /// The page's address, without any key.
     pub fn page(&self) -> String {
-        self.server.origin()
+        self.server.door().origin()
     }
 
     /// A link that lets one browser in, once.
     pub fn launch(&self) -> String {
-        self.server.launch()
+        self.server.door().launch()
     }
 
     /// Answers calls from now on.
@@ -129,7 +136,7 @@ impl Serving {
 }
 
 /// Tells what the filter lets through on standard error, in color for people only.
-fn log(filter: &str) -> anyhow::Result<()> {
+pub fn log(filter: &str) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(filter).context("--log is neither a level nor a filter")?;
     tracing_subscriber::fmt()
         .with_env_filter(filter)

@@ -20,6 +20,7 @@ fn main() -> ExitCode {
     let result = match cli::Cli::parse().command {
         cli::Command::Lint(lint) => cmd::lint::run(lint),
         cli::Command::Demo(demo) => cmd::demo::run(demo),
+        cli::Command::Wrap(wrap) => cmd::wrap::run(wrap),
         cli::Command::Desk(desk) => cmd::desk::run(desk),
     };
     result.unwrap_or_else(|error| {

@@ -3,3 +3,4 @@
 pub mod demo;
 pub mod desk;
 pub mod lint;
+pub mod wrap;

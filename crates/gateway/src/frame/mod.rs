@@ -240,7 +240,7 @@ mod tests {
             "\\",
             r#"{"a\"#,
         ] {
-            assert_eq!(frame(line).peek(), None, "{line}");
+            assert!(frame(line).peek().is_none(), "{line}");
         }
     }
 

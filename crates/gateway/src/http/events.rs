@@ -42,6 +42,7 @@ struct Following<S> {
     watch: Watch<S>,
     closing: CancellationToken,
     _place: OwnedSemaphorePermit,
+    _page: Option<Arc<()>>,
 }
 
 pub async fn follow<S: Store, P: Post>(
@@ -62,6 +63,7 @@ pub async fn follow<S: Store, P: Post>(
         watch,
         closing: app.closing.clone(),
         _place: place,
+        _page: caller.by.human.then(|| app.pages.clone()),
     };
     let events = unfold(following, |mut following| async {
         let event = following.next().await?;
@@ -114,6 +116,7 @@ mod tests {
     async fn a_quiet_stream_shows_that_it_is_alive() {
         let desk = Desk::open(Memory::default(), Mailroom::default(), Rules::default());
         let app = Arc::new(App {
+            pages: Arc::default(),
             desk: desk.await.unwrap(),
             keys: Arc::new(Keys::new(50)),
             streams: Arc::new(Semaphore::new(1)),

@@ -22,7 +22,7 @@ mod tickets;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use axum::extract::DefaultBodyLimit;
 use axum::http::header::CONTENT_TYPE;
@@ -60,6 +60,14 @@ pub struct Server {
     address: SocketAddr,
     keys: Arc<Keys>,
     bounds: Bounds,
+    pages: Arc<()>,
+}
+
+/// What is known of a server from outside of it.
+pub struct Door {
+    address: SocketAddr,
+    keys: Arc<Keys>,
+    pages: Weak<()>,
 }
 
 /// Why there is no server.
@@ -86,6 +94,8 @@ pub struct App<S: Store, P: Post> {
     pub desk: Desk<S, P>,
     keys: Arc<Keys>,
     streams: Arc<Semaphore>,
+    /// Every page that is connected holds a clone.
+    pages: Arc<()>,
     /// Cancelled when the server shuts down: event streams have no end of their own.
     closing: CancellationToken,
 }
@@ -126,26 +136,27 @@ impl Server {
             listener,
             keys: Arc::new(Keys::new(bounds.calls_per_second)),
             bounds,
+            pages: Arc::default(),
         })
     }
 
-    /// Where the page is.
-    pub fn origin(&self) -> String {
-        format!("http://{}", self.address)
-    }
-
-    /// The page's address with a fresh launch token.
-    pub fn launch(&self) -> String {
-        format!("{}/#{}", self.origin(), self.keys.launch().reveal())
+    /// What stays with whoever starts the server.
+    pub fn door(&self) -> Door {
+        Door {
+            address: self.address,
+            keys: self.keys.clone(),
+            pages: Arc::downgrade(&self.pages),
+        }
     }
 
     /// What another process of this user needs to get in.
     pub fn announcement(&self) -> Announcement {
+        let door = self.door();
         Announcement {
             pid: std::process::id(),
-            launch: self.launch(),
-            page: self.origin(),
-            api: self.origin(),
+            launch: door.launch(),
+            page: door.origin(),
+            api: door.origin(),
             bearer: self.keys.script().reveal().to_owned(),
         }
     }
@@ -160,6 +171,7 @@ impl Server {
         let app = App {
             desk,
             keys: self.keys,
+            pages: self.pages,
             streams: Arc::new(Semaphore::new(
                 self.bounds.streams.min(Semaphore::MAX_PERMITS),
             )),
@@ -167,6 +179,23 @@ impl Server {
         };
         let router = router(app, site, Guard::new(self.address.port()));
         connections::serve(self.listener, router, closing).await;
+    }
+}
+
+impl Door {
+    /// Where the page is.
+    pub fn origin(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The page's address with a fresh launch token.
+    pub fn launch(&self) -> String {
+        format!("{}/#{}", self.origin(), self.keys.launch().reveal())
+    }
+
+    /// Whether a person has the page open.
+    pub fn is_open(&self) -> bool {
+        self.pages.strong_count() > 1 // The server itself holds one.
     }
 }
 

@@ -1,9 +1,13 @@
 //! Who is asked.
 
+mod page;
+
 use std::str::FromStr;
 
 use midcall_core::wire::{Mode, Modes};
 use midcall_core::{Elicitation, Wanted};
+
+pub use page::Page;
 
 /// Who may be asked, the first that can goes first.
 #[derive(Clone, Debug, PartialEq)]

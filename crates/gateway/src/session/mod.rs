@@ -36,6 +36,8 @@ pub enum Event {
     Opened(Id),
     /// A question at the desk ended.
     Ended(Id, Outcome),
+    /// The desk did not take a question, and this is why.
+    Refused(Id, String),
     /// The time came that [`Session::wakes_at`] told.
     Woke,
     /// The client is gone.
@@ -115,10 +117,11 @@ impl Session {
     /// Hears what happened, and adds to `acts` what is to be done.
     pub fn on(&mut self, now: Instant, event: Event, acts: &mut Vec<Act>) {
         match event {
-            Event::Client(frame) => self.from_client(frame, acts),
-            Event::Server(frame) => self.from_server(frame, acts),
+            Event::Client(frame) => self.client_says(frame, acts),
+            Event::Server(frame) => self.server_says(frame, acts),
             Event::Opened(id) => self.opened(&id, acts),
             Event::Ended(id, outcome) => self.ended(&id, outcome, acts),
+            Event::Refused(id, why) => self.refused(&id, &why, acts),
             Event::Woke => {}
             Event::ClientGone => self.client_gone(acts),
             Event::ServerGone(how) => self.server_gone(&how, acts),
@@ -131,7 +134,7 @@ impl Session {
         self.keep_alive
     }
 
-    fn from_client(&mut self, frame: Frame, acts: &mut Vec<Act>) {
+    fn client_says(&mut self, frame: Frame, acts: &mut Vec<Act>) {
         let Some((kind, members)) = frame.peek() else {
             let told = "midcall: this line is not a JSON-RPC message";
             acts.push(Act::ToClient(Frame::error(None, code::PARSE_ERROR, told)));
@@ -195,7 +198,7 @@ impl Session {
         }
     }
 
-    fn from_server(&mut self, frame: Frame, acts: &mut Vec<Act>) {
+    fn server_says(&mut self, frame: Frame, acts: &mut Vec<Act>) {
         let Some((kind, members)) = frame.peek() else {
             acts.push(Act::Noise(frame));
             return;
@@ -335,6 +338,18 @@ impl Session {
         if let Some(question) = self.questions.remove(id) {
             self.at_desk -= 1;
             acts.extend(question.ended(id, outcome).map(Act::ToServer));
+        }
+    }
+
+    fn refused(&mut self, id: &Id, why: &str, acts: &mut Vec<Act>) {
+        if self.questions.remove(id).is_some() {
+            self.at_desk -= 1;
+            let told = format!("midcall: {why}");
+            acts.push(Act::ToServer(Frame::error(
+                Some(id),
+                code::INTERNAL_ERROR,
+                &told,
+            )));
         }
     }
 

@@ -64,9 +64,8 @@ impl Outbox {
 
     /// Writes some of it, once the system takes it. Nothing is lost when waiting is given up.
     pub async fn flush(&mut self) -> io::Result<()> {
-        let written = self.to.write(&pieces(&self.lines)).await?;
-        self.gone(written);
-        Ok(())
+        self.to.ready().await?;
+        self.hurry()
     }
 
     /// Closes the other side's input. What waited is lost.

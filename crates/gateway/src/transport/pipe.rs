@@ -4,88 +4,111 @@
 //! rest of the way. What cannot be waited for (a file, a terminal that others use too) gets a
 //! thread and a pipe of its own.
 
+use std::fs::File;
 use std::io::{self, IoSlice};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
+use std::os::unix::net;
 use std::thread::{self, JoinHandle};
 
-use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
+use rustix::fs::{FileType, fstat};
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe::{Receiver, Sender};
 
 /// An end to read from.
-pub struct Reading(AsyncFd<OwnedFd>);
+pub enum Reading {
+    Pipe(Receiver),
+    /// Some programs, Node's among them, connect their children by sockets.
+    Socket(UnixStream),
+}
 
 /// An end to write to.
-pub struct Writing {
-    end: AsyncFd<OwnedFd>,
-    copying: Option<JoinHandle<()>>,
+pub enum Writing {
+    Pipe(Sender, Option<JoinHandle<()>>),
+    Socket(UnixStream),
 }
 
 impl Reading {
     pub fn new(end: OwnedFd) -> io::Result<Self> {
-        if can_wait(&end)? {
-            return Ok(Self(wait_for(end, Interest::READABLE)?));
+        match kind(&end)? {
+            FileType::Fifo => Ok(Self::Pipe(Receiver::from_owned_fd(end)?)),
+            FileType::Socket => Ok(Self::Socket(socket(end)?)),
+            _ => {
+                let (reader, mut writer) = io::pipe()?;
+                // Whoever reads may have gone; then nobody minds.
+                thread::spawn(move || io::copy(&mut File::from(end), &mut writer));
+                Ok(Self::Pipe(Receiver::from_owned_fd(reader.into())?))
+            }
         }
-        let (reader, writer) = rustix::pipe::pipe()?;
-        thread::spawn(move || {
-            let (mut from, mut to) = (std::fs::File::from(end), std::fs::File::from(writer));
-            // Whoever reads may have gone; then nobody minds.
-            let _ = io::copy(&mut from, &mut to);
-        });
-        Ok(Self(wait_for(reader, Interest::READABLE)?))
     }
 
     /// Reads what there is, once there is something. Nothing is the end.
     pub async fn read(&self, into: &mut [u8]) -> io::Result<usize> {
-        let read = |end: &OwnedFd| Ok(rustix::io::read(end, &mut *into)?);
-        self.0.async_io(Interest::READABLE, read).await
+        loop {
+            let read = match self {
+                Self::Pipe(end) => {
+                    end.readable().await?;
+                    end.try_read(into)
+                }
+                Self::Socket(end) => {
+                    end.readable().await?;
+                    end.try_read(into)
+                }
+            };
+            match read {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                read => return read,
+            }
+        }
     }
 }
 
 impl Writing {
     pub fn new(end: OwnedFd) -> io::Result<Self> {
-        if can_wait(&end)? {
-            let end = wait_for(end, Interest::WRITABLE)?;
-            return Ok(Self { end, copying: None });
+        match kind(&end)? {
+            FileType::Fifo => Ok(Self::Pipe(Sender::from_owned_fd(end)?, None)),
+            FileType::Socket => Ok(Self::Socket(socket(end)?)),
+            _ => {
+                let (mut reader, writer) = io::pipe()?;
+                let copying = thread::spawn(move || {
+                    let _ = io::copy(&mut reader, &mut File::from(end));
+                });
+                let end = Sender::from_owned_fd(writer.into())?;
+                Ok(Self::Pipe(end, Some(copying)))
+            }
         }
-        let (reader, writer) = rustix::pipe::pipe()?;
-        let copying = thread::spawn(move || {
-            let (mut from, mut to) = (std::fs::File::from(reader), std::fs::File::from(end));
-            let _ = io::copy(&mut from, &mut to);
-        });
-        Ok(Self {
-            end: wait_for(writer, Interest::WRITABLE)?,
-            copying: Some(copying),
-        })
     }
 
     /// Writes what the system takes at once.
     pub fn try_write(&self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
-        Ok(rustix::io::writev(&self.end, pieces)?)
+        match self {
+            Self::Pipe(end, _) => end.try_write_vectored(pieces),
+            Self::Socket(end) => end.try_write_vectored(pieces),
+        }
     }
 
-    /// Writes something, once the system takes it.
-    pub async fn write(&self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
-        let write = |end: &OwnedFd| Ok(rustix::io::writev(end, pieces)?);
-        self.end.async_io(Interest::WRITABLE, write).await
+    /// Waits until the system takes something.
+    pub async fn ready(&self) -> io::Result<()> {
+        match self {
+            Self::Pipe(end, _) => end.writable().await,
+            Self::Socket(end) => end.writable().await,
+        }
     }
 
     /// Closes it. What was written gets out first.
     pub fn close(self) {
-        drop(self.end);
-        if let Some(copying) = self.copying {
+        if let Self::Pipe(end, Some(copying)) = self {
+            drop(end);
             let _ = copying.join();
         }
     }
 }
 
-/// Whether the end belongs to this process alone, and the system tells when it is ready.
-fn can_wait(end: &OwnedFd) -> io::Result<bool> {
-    let kind = FileType::from_raw_mode(fstat(end)?.st_mode);
-    Ok(matches!(kind, FileType::Fifo | FileType::Socket))
+fn kind(end: &OwnedFd) -> io::Result<FileType> {
+    Ok(FileType::from_raw_mode(fstat(end)?.st_mode))
 }
 
-fn wait_for(end: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
-    fcntl_setfl(end.as_fd(), fcntl_getfl(&end)? | OFlags::NONBLOCK)?;
-    AsyncFd::with_interest(end, interest)
+fn socket(end: OwnedFd) -> io::Result<UnixStream> {
+    let socket = net::UnixStream::from(end);
+    socket.set_nonblocking(true)?;
+    UnixStream::from_std(socket)
 }

@@ -1,0 +1,142 @@
+//! `midcall wrap`: stands where the server's own command stood.
+
+mod relay;
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use midcall_core::Limits;
+use midcall_core::catalog::Locale;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio::time::timeout;
+
+use crate::frame::{Frame, Kind};
+use crate::local::{self, Flags};
+use crate::route::{Page, Routes};
+use crate::session::{self, Session};
+use crate::transport::child::{Child, StartError};
+use crate::transport::{Line, Lines, Outbox, Reading, Writing};
+use midcall_core::wire::code;
+use relay::Relay;
+
+/// Run a server so that its questions reach a person
+///
+/// Put `midcall wrap --` before the server's command in your client's configuration. Everything
+/// passes through as it is. When the server asks something, the client asks you if it can; if it
+/// cannot, a page on this machine does.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  midcall wrap -- npx -y @modelcontextprotocol/server-everything
+  midcall wrap --timeout 10m -- uvx some-server     a question waits for ten minutes
+  midcall wrap --ask page -- node server.js         always ask on the page
+  midcall wrap --ask client -- node server.js       change nothing but check answers
+
+In a client's configuration:
+  \"command\": \"midcall\", \"args\": [\"wrap\", \"--\", \"npx\", \"-y\", \"some-server\"]
+
+Exits as the server does; 128 and the signal if one ended it; 127 if it was not found.")]
+pub struct Cmd {
+    #[command(flatten)]
+    local: Flags,
+    /// Who is asked, the first that can: client, page
+    #[arg(
+        long,
+        env = "MIDCALL_ASK",
+        value_name = "ROUTES",
+        default_value = "client,page"
+    )]
+    ask: Routes,
+    /// Do not open a browser
+    #[arg(long, env = "MIDCALL_NO_OPEN", value_parser = clap::builder::BoolishValueParser::new())]
+    no_open: bool,
+    /// The language of what is told here: en-US or pt-BR (the page follows the browser)
+    #[arg(long, env = "MIDCALL_LOCALE", default_value = "en-US")]
+    locale: String,
+    /// The longest message that is taken, in megabytes
+    #[arg(
+        long,
+        env = "MIDCALL_MAX_MESSAGE",
+        value_name = "MB",
+        default_value_t = 64
+    )]
+    max_message: usize,
+    /// The server's command
+    #[arg(last = true, required = true, value_name = "SERVER")]
+    server: Vec<OsString>,
+}
+
+#[tokio::main(flavor = "current_thread")]
+pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
+    local::log(&cmd.local.log)?;
+    let most = cmd.max_message.saturating_mul(1024 * 1024);
+    let mut client = Lines::new(Reading::new(duplicate(io::stdin())?)?, most);
+    let mut to_client = Outbox::new(Writing::new(duplicate(io::stdout())?)?);
+    let (child, output, input) = match Child::start(&cmd.server) {
+        Ok(started) => started,
+        Err(error) => return not_started(error, &mut client, &mut to_client).await,
+    };
+    let rules = session::Rules {
+        routes: cmd.ask,
+        limits: Limits::default(),
+        locale: Locale::negotiate(&cmd.locale),
+        name: name(&cmd.server),
+    };
+    let (events, news) = unbounded_channel();
+    let announced = cmd.local.announce.is_some();
+    let mut page = Page::new(cmd.local, !cmd.no_open, events);
+    if announced {
+        page.bind().await?;
+    }
+    let relay = Relay {
+        session: Session::new(rules),
+        client,
+        to_client,
+        server: Lines::new(output, most),
+        to_server: Some(Outbox::new(input)),
+        child,
+        page,
+        news,
+    };
+    relay.run().await.map(ExitCode::from)
+}
+
+/// How long the client may take to say something that can be answered.
+const FIRST_WORDS: Duration = Duration::from_secs(2);
+
+/// Tells why there is no server: on standard error, and to the client, which may show it.
+async fn not_started(
+    error: StartError,
+    client: &mut Lines,
+    to_client: &mut Outbox,
+) -> anyhow::Result<ExitCode> {
+    let code = match error {
+        StartError::NotFound(_) => 127,
+        StartError::NotAllowed(_) => 126,
+        StartError::Io(..) => 1,
+    };
+    let told = format!("midcall: {:#}", anyhow::Error::from(error));
+    eprintln!("{told}");
+    if let Ok(Ok(Line::Whole(line))) = timeout(FIRST_WORDS, client.next()).await
+        && let Some((Kind::Request { id, .. }, _)) = Frame::new(line).peek()
+    {
+        to_client.push(Frame::error(Some(&id), code::INTERNAL_ERROR, &told).into_bytes());
+        let _ = to_client.hurry();
+    }
+    Ok(ExitCode::from(code))
+}
+
+/// A standard stream of our own to wait for.
+fn duplicate(stream: impl AsFd) -> io::Result<OwnedFd> {
+    stream.as_fd().try_clone_to_owned()
+}
+
+/// What the server is called until it says so itself: its program, without the folder.
+fn name(command: &[OsString]) -> String {
+    let program = command.first().map(Path::new).and_then(Path::file_name);
+    program.unwrap_or_default().to_string_lossy().into_owned()
+}

@@ -1,0 +1,172 @@
+//! The page on this machine: questions wait at the desk until a person answers there.
+//!
+//! Nothing is bound and no browser is opened before the first question, unless the page is
+//! announced. A page that is open is used again; when a person has closed it, the next question
+//! opens it again.
+//!
+//! In: [`Page::ask`], [`Page::withdraw`], [`Page::complete`]. Out: [`Event`]s.
+
+use std::collections::HashMap;
+
+use midcall_core::{Elicitation, Values, Wanted};
+use midcall_desk::{
+    AskError, By, Desk, News, Outcome, Route, Rules, SettleError, Submission, TicketId,
+    Unavailable, Withdrawn,
+};
+use midcall_store::{Mailroom, Memory};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use crate::browser;
+use crate::frame::Id;
+use crate::http::announce::Announced;
+use crate::http::{Bounds, Door, Server, principal};
+use crate::local::{Flags, LocalDesk, Site};
+use crate::session::Event;
+
+/// The page as a route.
+pub struct Page {
+    flags: Flags,
+    /// Whether a browser is opened.
+    opens: bool,
+    bound: Option<Bound>,
+    /// The tickets of questions, by the server's ids.
+    tickets: HashMap<Id, TicketId>,
+    events: UnboundedSender<Event>,
+}
+
+/// A page that is there.
+struct Bound {
+    desk: LocalDesk,
+    door: Door,
+    closing: CancellationToken,
+    _announced: Option<Announced>,
+}
+
+impl Page {
+    /// A page that tells its news to `events`.
+    pub fn new(flags: Flags, opens: bool, events: UnboundedSender<Event>) -> Self {
+        Self {
+            flags,
+            opens,
+            bound: None,
+            tickets: HashMap::new(),
+            events,
+        }
+    }
+
+    /// Binds it, if it is not bound yet.
+    pub async fn bind(&mut self) -> anyhow::Result<()> {
+        if self.bound.is_none() {
+            let server = Server::bind(self.flags.page_addr, Bounds::default()).await?;
+            let mut rules = Rules::default();
+            rules.patience = self.flags.timeout;
+            let desk = Desk::open(Memory::default(), Mailroom::default(), rules).await?;
+            let closing = CancellationToken::new();
+            let bound = Bound {
+                desk: desk.clone(),
+                door: server.door(),
+                _announced: self.flags.announce(&server)?,
+                closing: closing.clone(),
+            };
+            tracing::info!(page = bound.door.origin(), "the page is there");
+            tokio::spawn(server.serve(desk, Site::default(), closing));
+            self.bound = Some(bound);
+        }
+        Ok(())
+    }
+
+    /// Puts a question on the desk.
+    pub async fn ask(&mut self, id: Id, elicitation: &Elicitation) {
+        if let Err(error) = self.bind().await {
+            tracing::error!("nobody can be asked: {error:#}");
+            let nobody = Outcome::Unavailable(Unavailable::NoRoute);
+            return self.tell(Event::Ended(id, nobody));
+        }
+        let Some(bound) = &self.bound else { return };
+        let scope = principal();
+        // Watched before it is asked, so that not even the fastest click is missed.
+        let watch = match &elicitation.wanted {
+            Wanted::Link(_) => bound.desk.watch(&scope).await.ok(),
+            Wanted::Form(_) => None,
+        };
+        let ticket = match bound.desk.ask(&scope, elicitation, None).await {
+            Ok(ticket) => ticket,
+            Err(AskError::Limited(why)) => return self.tell(Event::Refused(id, why.to_string())),
+            Err(AskError::Store(_)) => {
+                let lost = Outcome::Unavailable(Unavailable::StoreLost);
+                return self.tell(Event::Ended(id, lost));
+            }
+        };
+        let name = ticket.id();
+        if let Some(mut watch) = watch {
+            let (id, events) = (id.clone(), self.events.clone());
+            tokio::spawn(async move {
+                let name = name.to_string();
+                while let Ok(news) = watch.next().await {
+                    match news {
+                        News::Opened { id: opened } if opened == name => {
+                            let _ = events.send(Event::Opened(id));
+                            return;
+                        }
+                        News::Closed { id: closed, .. } if closed == name => return,
+                        _ => {}
+                    }
+                }
+            });
+        }
+        self.tickets.insert(id.clone(), name);
+        let events = self.events.clone();
+        tokio::spawn(async move {
+            let outcome = ticket.await;
+            // Without a session nobody waits.
+            let _ = events.send(Event::Ended(id, outcome));
+        });
+        if self.opens && !bound.door.is_open() {
+            browser::open(&bound.door.launch());
+        }
+    }
+
+    /// Takes a question back.
+    pub async fn withdraw(&mut self, id: &Id, why: Withdrawn) {
+        if let (Some(ticket), Some(bound)) = (self.tickets.remove(id), &self.bound)
+            && let Err(error) = bound.desk.withdraw(ticket, why).await
+        {
+            tracing::warn!(%ticket, %error, "a question could not be taken back");
+        }
+    }
+
+    /// Closes the question of a link that has served its purpose.
+    pub async fn complete(&mut self, id: &Id) {
+        let (Some(ticket), Some(bound)) = (self.tickets.remove(id), &self.bound) else {
+            return;
+        };
+        let by = By {
+            route: Route::Page,
+            human: true,
+        };
+        let done = Submission::Accept(Values::default());
+        match bound.desk.settle(&principal(), ticket, done, by).await {
+            Ok(()) | Err(SettleError::Closed(_)) => {}
+            Err(error) => tracing::warn!(%ticket, %error, "a link could not be closed"),
+        }
+    }
+
+    /// Forgets a question that has ended.
+    pub fn forget(&mut self, id: &Id) {
+        self.tickets.remove(id);
+    }
+
+    /// Takes everything back, and lets the last responses out.
+    pub async fn close(self) {
+        if let Some(bound) = self.bound {
+            bound.desk.shut_down().await;
+            bound.closing.cancel();
+        }
+    }
+
+    fn tell(&self, event: Event) {
+        // Without a session nobody waits.
+        let _ = self.events.send(event);
+    }
+}
