@@ -1,0 +1,61 @@
+"""A client on PyPI's `fastmcp`, in legacy mode. It declares `form+url` or `nothing`: its SDK has no other way."""
+
+import asyncio
+import json
+import os
+import sys
+
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+from mcp.shared.exceptions import MCPError
+from mcp.types import ElicitResult
+
+answers: list[dict] = []
+
+
+def tell(**line) -> None:
+    print(json.dumps(line), flush=True)
+
+
+def plain(model) -> dict:
+    return model.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+async def answer(message, kind, params, context) -> ElicitResult:
+    tell(asked={"id": context.request_id, "params": plain(params)})
+    for prepared in answers:
+        if prepared["message"] == message:
+            answers.remove(prepared)
+            return ElicitResult(action=prepared["action"], content=prepared.get("content"))
+    try:
+        await asyncio.sleep(30)
+    except asyncio.CancelledError:
+        tell(withdrawn=context.request_id)
+        raise
+    return ElicitResult(action="cancel")
+
+
+async def progress(progress: float, total: float | None, message: str | None) -> None:
+    tell(progress={"progress": progress, "total": total, "message": message})
+
+
+async def main() -> None:
+    job = json.loads(sys.stdin.readline())
+    command, *args = job["command"]
+    handler = {"form+url": answer, "nothing": None}[job["declare"]]
+    transport = StdioTransport(command, args, env=dict(os.environ), keep_alive=False)
+    async with Client(transport, elicitation_handler=handler, progress_handler=progress, mode="legacy") as client:
+        opened = client.initialize_result
+        tell(opened={"server": plain(opened.server_info), "revision": opened.protocol_version})
+        tell(tools=[tool.name for tool in await client.list_tools()])
+        for step in job["steps"]:
+            answers[:] = step.get("answers", [])
+            try:
+                result = await client.call_tool_mcp(step["tool"], step.get("arguments", {}))
+                tell(result=plain(result))
+            except MCPError as error:
+                tell(error={"code": error.error.code, "message": error.error.message})
+    tell(closed=True)
+
+
+asyncio.run(main())

@@ -1,0 +1,109 @@
+"""A server on PyPI's `fastmcp`."""
+
+import asyncio
+import json
+from dataclasses import asdict, dataclass, make_dataclass
+from typing import Literal
+
+from fastmcp import Context, FastMCP
+from mcp.shared.exceptions import MCPError
+
+server = FastMCP("fastmcp", version="1.0.0")
+
+
+@dataclass
+class Confirm:
+    sure: bool
+
+
+@dataclass
+class Book:
+    name: str
+    guests: int
+    table: Literal["window", "garden", "bar"] = "bar"
+
+
+def texts(*names: str) -> type:
+    return make_dataclass("Texts", [(name, str) for name in names])
+
+
+async def ask(ctx: Context, message: str, kind: type) -> dict:
+    """What a question brought, the error included."""
+    try:
+        brought = await ctx.elicit(message, response_type=kind)
+    except MCPError as error:
+        return {"error": {"code": error.error.code, "message": error.error.message}}
+    except ValueError as error:
+        return {"error": {"message": str(error)}}
+    if brought.action == "accept":
+        return {"action": "accept", "content": asdict(brought.data)}
+    return {"action": brought.action}
+
+
+@server.tool
+async def confirm(ctx: Context) -> str:
+    return json.dumps([await ask(ctx, "Delete 3 files?", Confirm)])
+
+
+@server.tool
+async def form(ctx: Context) -> str:
+    return json.dumps([await ask(ctx, "Which table?", Book)])
+
+
+@server.tool
+async def large(ctx: Context) -> str:
+    return json.dumps([await ask(ctx, "Thirty things", texts(*(f"field{n}" for n in range(30))))])
+
+
+@server.tool
+async def wizard(ctx: Context) -> str:
+    return json.dumps([await ask(ctx, f"Step {step}", texts("value")) for step in range(1, 6)])
+
+
+@server.tool
+async def both(ctx: Context) -> str:
+    asked = ask(ctx, "Which town?", texts("town")), ask(ctx, "Which day?", texts("day"))
+    return json.dumps(await asyncio.gather(*asked))
+
+
+@server.tool
+async def insist(ctx: Context) -> str:
+    brought: list[dict] = []
+    while len(brought) < 3 and (not brought or brought[-1].get("action") != "accept"):
+        brought.append(await ask(ctx, "Which table?", Book))
+    return json.dumps(brought)
+
+
+@server.tool
+async def impatient(ms: int, ctx: Context) -> str:
+    try:
+        async with asyncio.timeout(ms / 1000):
+            return json.dumps([await ask(ctx, "Delete 3 files?", Confirm)])
+    except TimeoutError:
+        return json.dumps([{"error": {"message": "timed out"}}])
+
+
+@server.tool
+async def link(ctx: Context) -> str:
+    brought = await ctx.session.elicit_url("Sign in", "https://example.com/sign-in", "link-1")
+    if brought.action == "accept":
+        await ctx.session.send_elicit_complete("link-1")
+    return json.dumps([{"action": brought.action}])
+
+
+@server.tool
+async def toppings(ctx: Context) -> str:
+    """Several of many, in the way of this SDK, which not every client takes."""
+    brought = await ctx.elicit("Which toppings?", response_type=[["ham", "olives", "corn"]])
+    return json.dumps([{"action": brought.action, "content": getattr(brought, "data", None)}])
+
+
+@server.tool
+async def steps(steps: int, ctx: Context) -> str:
+    for step in range(1, steps + 1):
+        await ctx.report_progress(step, steps)
+    return "[]"
+
+
+if __name__ == "__main__":
+    server.run(show_banner=False)

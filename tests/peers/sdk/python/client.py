@@ -1,0 +1,62 @@
+"""A client on PyPI's `mcp`, in legacy mode. It declares `form+url` or `nothing`: its SDK has no other way."""
+
+import asyncio
+import json
+import os
+import sys
+
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.session import ClientRequestContext
+from mcp.client.stdio import stdio_client
+from mcp.shared.exceptions import MCPError
+from mcp.types import ElicitRequestParams, ElicitResult
+
+answers: list[dict] = []
+
+
+def tell(**line) -> None:
+    print(json.dumps(line), flush=True)
+
+
+def plain(model) -> dict:
+    return model.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+async def answer(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+    tell(asked={"id": context.request_id, "params": plain(params)})
+    for prepared in answers:
+        if prepared["message"] == params.message:
+            answers.remove(prepared)
+            return ElicitResult(action=prepared["action"], content=prepared.get("content"))
+    try:
+        await asyncio.sleep(30)
+    except asyncio.CancelledError:
+        tell(withdrawn=context.request_id)
+        raise
+    return ElicitResult(action="cancel")
+
+
+async def progress(progress: float, total: float | None, message: str | None) -> None:
+    tell(progress={"progress": progress, "total": total, "message": message})
+
+
+async def main() -> None:
+    job = json.loads(sys.stdin.readline())
+    command, *args = job["command"]
+    callback = {"form+url": answer, "nothing": None}[job["declare"]]
+    server = StdioServerParameters(command=command, args=args, env=dict(os.environ))
+    async with stdio_client(server) as (read, write), ClientSession(read, write, elicitation_callback=callback) as session:
+        opened = await session.initialize()
+        tell(opened={"server": plain(opened.server_info), "revision": opened.protocol_version})
+        tell(tools=[tool.name for tool in (await session.list_tools()).tools])
+        for step in job["steps"]:
+            answers[:] = step.get("answers", [])
+            try:
+                result = await session.call_tool(step["tool"], step.get("arguments", {}), 30, progress)
+                tell(result=plain(result))
+            except MCPError as error:
+                tell(error={"code": error.error.code, "message": error.error.message})
+    tell(closed=True)
+
+
+asyncio.run(main())

@@ -1,0 +1,71 @@
+// A server on `@modelcontextprotocol/sdk` 1.x: argv is the version's name in package.json.
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const version = process.argv[2];
+const require = createRequire(join(process.env.MIDCALL_PEERS, "package.json"));
+const { Server } = require(`${version}/server/index.js`);
+const { StdioServerTransport } = require(`${version}/server/stdio.js`);
+const { CallToolRequestSchema, ListToolsRequestSchema } = require(`${version}/types.js`);
+
+const server = new Server({ name: version, version: "1.0.0" }, { capabilities: { tools: {} } });
+
+/** What a question brought, the error included. */
+const ask = (params, options) =>
+  server.elicitInput(params, options).catch((error) => ({ error: { code: error.code, message: error.message } }));
+
+const form = (message, properties, required = Object.keys(properties)) =>
+  ({ message, requestedSchema: { type: "object", properties, required } });
+const text = (title) => ({ type: "string", title, minLength: 1 });
+
+const CONFIRM = form("Delete 3 files?", { sure: { type: "boolean", title: "Delete them" } });
+const BOOK = form("Which table?", {
+  name: text("Name"),
+  email: { type: "string", format: "email" },
+  guests: { type: "integer", minimum: 1, maximum: 12 },
+  table: { type: "string", enum: ["window", "garden", "bar"], enumNames: ["By the window", "In the garden", "At the bar"] },
+}, ["name", "guests"]);
+const LARGE = form("Thirty things", Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`field${n}`, text(`Field ${n}`)])));
+
+const tools = {
+  confirm: async () => [await ask(CONFIRM)],
+  form: async () => [await ask(BOOK)],
+  large: async () => [await ask(LARGE)],
+  async wizard() {
+    const brought = [];
+    for (let step = 1; step <= 5; step++) brought.push(await ask(form(`Step ${step}`, { value: text(`Value ${step}`) })));
+    return brought;
+  },
+  both: () => Promise.all([ask(form("Which town?", { town: text("Town") })), ask(form("Which day?", { day: text("Day") }))]),
+  async insist() {
+    const brought = [];
+    while (brought.length < 3 && brought.at(-1)?.action !== "accept") brought.push(await ask(BOOK));
+    return brought;
+  },
+  impatient: async ({ ms }) => [await ask(CONFIRM, { timeout: ms })],
+  async link() {
+    const elicitationId = "link-1";
+    const brought = await ask({ mode: "url", message: "Sign in", url: "https://example.com/sign-in", elicitationId });
+    if (brought.action === "accept") await server.notification({ method: "notifications/elicitation/complete", params: { elicitationId } });
+    return [brought];
+  },
+  async steps({ steps }, extra) {
+    const { progressToken } = extra._meta ?? {};
+    for (let progress = 1; progress <= steps && progressToken !== undefined; progress++) {
+      await extra.sendNotification({ method: "notifications/progress", params: { progressToken, progress, total: steps } });
+      await sleep(20); // its own client drops what comes together with the result
+    }
+    return [];
+  },
+};
+if (version === "sdk-1.20") delete tools.link;
+
+server.setRequestHandler(ListToolsRequestSchema, () => ({
+  tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: "object" } })),
+}));
+server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+  const brought = await tools[params.name](params.arguments ?? {}, extra);
+  return { content: [{ type: "text", text: JSON.stringify(brought) }] };
+});
+await server.connect(new StdioServerTransport());

@@ -1,0 +1,200 @@
+// The world of a story: the real binary between real peers, and a person beside them.
+//
+// `./test peers` says where things are: MIDCALL_NODE, MIDCALL_PEERS and MIDCALL_BIN.
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { after } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const { MIDCALL_NODE: NODE, MIDCALL_PEERS: PEERS } = process.env;
+const HERE = import.meta.dirname;
+const PYTHON = join(PEERS, "python/bin/python");
+export const BINARY = process.env.MIDCALL_BIN ?? join(HERE, "../../target/debug/midcall");
+
+/** Nothing here takes longer, unless something is wrong. */
+export const PATIENCE = 60_000;
+
+const typescript = (file, version) => [NODE, join(HERE, "sdk/typescript", file), version];
+const python = (folder, file) => [PYTHON, join(HERE, "sdk", folder, file)];
+
+/** The commands of clients, by their SDK. */
+export const CLIENTS = {
+  "sdk-1": typescript("client.mjs", "sdk-1"),
+  "sdk-1.20": typescript("client.mjs", "sdk-1.20"),
+  python: python("python", "client.py"),
+  fastmcp: python("fastmcp", "client.py"),
+};
+
+/** The commands of servers, by their SDK. */
+export const SERVERS = {
+  "sdk-1": typescript("server.mjs", "sdk-1"),
+  "sdk-1.20": typescript("server.mjs", "sdk-1.20"),
+  python: python("python", "server.py"),
+  fastmcp: python("fastmcp", "server.py"),
+  everything: [NODE, join(PEERS, "node_modules/@modelcontextprotocol/server-everything/dist/index.js"), "stdio"],
+};
+
+/** A server without an SDK, for what no SDK would do: see its file. */
+export const plain = (...how) => [NODE, join(HERE, "sdk/plain/server.mjs"), ...how];
+
+/** Everything that a file of stories started is ended after it, the latest first. */
+const ending = [];
+after(async () => {
+  for (const end of ending.reverse()) await end();
+});
+
+/** A promise that is not waited for any longer than `PATIENCE`. */
+export async function within(promise, what) {
+  const late = new AbortController();
+  const timeout = sleep(PATIENCE, undefined, { signal: late.signal }).then(() => {
+    throw new Error(`in vain: ${what}`);
+  });
+  timeout.catch(() => {});
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    late.abort();
+  }
+}
+
+/** Tries until it is true. */
+export async function until(true_, what = true_.toString()) {
+  const last = Date.now() + PATIENCE;
+  for (;;) {
+    const found = await true_();
+    if (found) return found;
+    if (Date.now() > last) throw new Error(`in vain: ${what}`);
+    await sleep(20);
+  }
+}
+
+/** What of a process or stream has come, and what is waited for: each thing is met once. */
+export class Told {
+  #told = [];
+  #waiting = [];
+
+  push(thing) {
+    const found = this.#waiting.findIndex(({ wants }) => wants(thing));
+    if (found < 0) this.#told.push(thing);
+    else this.#waiting.splice(found, 1)[0].resolve(thing);
+  }
+
+  /** The first such thing, told already or soon. */
+  next(wants) {
+    const found = this.#told.findIndex(wants);
+    if (found >= 0) return Promise.resolve(this.#told.splice(found, 1)[0]);
+    const found_ = new Promise((resolve) => this.#waiting.push({ wants, resolve }));
+    return within(found_, `${wants} among ${JSON.stringify(this.#told).slice(0, 2_000)}`);
+  }
+}
+
+/** A process that talks in lines. */
+export class Process {
+  constructor([command, ...args], { env = {}, ...options } = {}) {
+    this.process = spawn(command, args, { env: { ...process.env, BROWSER: "false", ...env }, ...options });
+    this.told = new Told();
+    this.lines = [];
+    this.errors = "";
+    this.process.stderr.setEncoding("utf8").on("data", (text) => (this.errors += text));
+    this.process.stdin.on("error", () => {}); // it may have ended
+    createInterface({ input: this.process.stdout, crlfDelay: Infinity }).on("line", (line) => {
+      this.lines.push(line);
+      let told;
+      try {
+        told = JSON.parse(line);
+      } catch {
+        told = { unreadable: line };
+      }
+      this.told.push(told);
+    });
+    this.ended = new Promise((resolve) => this.process.on("close", (code, signal) => resolve(signal ?? code)));
+    ending.push(async () => {
+      this.process.kill("SIGKILL");
+      await this.ended;
+    });
+  }
+
+  get pid() {
+    return this.process.pid;
+  }
+
+  send(message) {
+    this.process.stdin.write(JSON.stringify(message) + "\n");
+  }
+
+  /** How it ended: a status or a signal. */
+  end() {
+    return within(this.ended, `the end of ${this.process.spawnargs.join(" ")}\n${this.errors}`);
+  }
+}
+
+/** A client of some SDK at its job: see `sdk/README.md`. */
+export class Client extends Process {
+  constructor(sdk, job) {
+    super(CLIENTS[sdk]);
+    this.send(job);
+  }
+
+  /** What is told under that name next. */
+  async tells(name) {
+    return (await this.told.next((line) => name in line))[name];
+  }
+
+  /** What the questions of the next tool brought its server. */
+  async brought() {
+    const { result, error } = await this.told.next((line) => "result" in line || "error" in line);
+    if (error || result.isError) throw new Error(JSON.stringify(error ?? result));
+    return JSON.parse(result.content[0].text);
+  }
+
+  /** Waits until it is done: everything it told. */
+  async done() {
+    const status = await this.end();
+    if (status !== 0) throw new Error(`the client ended with ${status}\n${this.errors}`);
+    return this.lines.map((line) => JSON.parse(line));
+  }
+}
+
+/** A client without an SDK: the binary, and what one line after the other says. */
+export class Wire extends Process {
+  constructor(command, options) {
+    super(command, options);
+    this.id = 0;
+  }
+
+  /** Calls, and gives the response. */
+  async call(method, params = {}, id = ++this.id) {
+    this.send({ jsonrpc: "2.0", id, method, params });
+    return this.told.next((line) => line.id === id && !line.method);
+  }
+
+  /** Opens the session as a client with these capabilities. */
+  async open(capabilities = {}) {
+    const clientInfo = { name: "wire", version: "1" };
+    const opened = await this.call("initialize", { protocolVersion: "2025-11-25", capabilities, clientInfo });
+    this.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+    return opened.result;
+  }
+}
+
+/** `midcall wrap` before a server's command, announced in a folder of its own. */
+export async function wrap(server, ...flags) {
+  const folder = await mkdtemp(join(tmpdir(), "midcall-peers-"));
+  ending.push(() => rm(folder, { recursive: true, force: true }));
+  const announce = join(folder, "announce.json");
+  return { announce, command: [BINARY, "wrap", "--no-open", "--announce", announce, ...flags, "--", ...server] };
+}
+
+/** What a gateway announced, once it has. */
+export function announced(file) {
+  return until(() => readFile(file, "utf8").then(JSON.parse, () => undefined), "the announcement");
+}
+
+/** Whether a process is there, other than as a zombie. */
+export async function alive(pid) {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  return stat !== "" && !/^\d+ \(.*\) [ZX]/s.test(stat);
+}
