@@ -9,6 +9,8 @@
 
 mod calls;
 mod question;
+#[cfg(test)]
+mod stories;
 
 use std::collections::HashMap;
 use std::time::Duration;
