@@ -2,143 +2,15 @@
 
 use std::time::Duration;
 
-use midcall_core::catalog::Locale;
 use midcall_core::{Answer, Elicitation, Limits, Values, Wanted, Words};
-use midcall_desk::{By, Outcome, Route, Unavailable, Withdrawn};
+use midcall_desk::{Outcome, Unavailable, Withdrawn};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Act, Event, Rules, Session};
-use crate::frame::{Frame, Id};
-
-/// A session, what it did, and the clock.
-struct World {
-    session: Session,
-    now: Instant,
-    to_client: Vec<Value>,
-    to_server: Vec<Value>,
-    asked: Vec<(Id, Box<Elicitation>)>,
-    withdrawn: Vec<(Id, Withdrawn)>,
-    completed: Vec<Id>,
-    noise: usize,
-}
-
-impl World {
-    fn new(ask: &str) -> Self {
-        let rules = Rules {
-            routes: ask.parse().unwrap(),
-            limits: Limits::default(),
-            locale: Locale::EnUs,
-            name: "server.js".to_owned(),
-        };
-        Self {
-            session: Session::new(rules),
-            now: Instant::now(),
-            to_client: Vec::new(),
-            to_server: Vec::new(),
-            asked: Vec::new(),
-            withdrawn: Vec::new(),
-            completed: Vec::new(),
-            noise: 0,
-        }
-    }
-
-    /// A session that is open: the client's revision and capabilities, the server's revision.
-    fn opened(ask: &str, client: &str, capabilities: Value, server: &str) -> Self {
-        let mut world = Self::new(ask);
-        world.client(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params":
-            {"protocolVersion": client, "capabilities": capabilities, "clientInfo": {"name": "c", "version": "1"}}}));
-        world.server(
-            json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": server,
-            "capabilities": {}, "serverInfo": {"name": "books", "version": "2"}}}),
-        );
-        world.to_client.clear();
-        world.to_server.clear();
-        world
-    }
-
-    /// With a client that declares nothing.
-    fn plain() -> Self {
-        Self::opened("client,page", "2025-11-25", json!({}), "2025-11-25")
-    }
-
-    fn on(&mut self, event: Event) {
-        let mut acts = Vec::new();
-        self.session.on(self.now, event, &mut acts);
-        let read = |frame: Frame| serde_json::from_slice(&frame.into_bytes()).unwrap();
-        for act in acts {
-            match act {
-                Act::ToClient(frame) => self.to_client.push(read(frame)),
-                Act::ToServer(frame) => self.to_server.push(read(frame)),
-                Act::Ask(id, elicitation) => self.asked.push((id, elicitation)),
-                Act::Withdraw(id, why) => self.withdrawn.push((id, why)),
-                Act::Complete(id) => self.completed.push(id),
-                Act::Noise(_) => self.noise += 1,
-            }
-        }
-    }
-
-    fn client(&mut self, message: Value) {
-        self.on(Event::Client(Frame::write(&message)));
-    }
-
-    fn server(&mut self, message: Value) {
-        self.on(Event::Server(Frame::write(&message)));
-    }
-
-    fn calls(&mut self, id: u64) {
-        self.client(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
-            "params": {"name": "book", "_meta": {"progressToken": format!("t{id}")}}}));
-        self.to_server.clear();
-    }
-
-    fn asks(&mut self, id: u64, params: Value) {
-        self.server(
-            json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params}),
-        );
-    }
-
-    fn passes(&mut self, time: Duration) {
-        self.now += time;
-        if self.session.wakes_at().is_some_and(|at| at <= self.now) {
-            self.on(Event::Woke);
-        }
-    }
-
-    /// The only line the server was sent since it was last looked at.
-    fn told_server(&mut self) -> Value {
-        assert_eq!(self.to_server.len(), 1, "{:?}", self.to_server);
-        self.to_server.remove(0)
-    }
-
-    fn told_client(&mut self) -> Value {
-        assert_eq!(self.to_client.len(), 1, "{:?}", self.to_client);
-        self.to_client.remove(0)
-    }
-
-    fn ends(&mut self, id: u64, outcome: Outcome) {
-        self.on(Event::Ended(number(id), outcome));
-    }
-}
-
-const PAGE: By = By {
-    route: Route::Page,
-    human: true,
-};
-
-fn number(id: u64) -> Id {
-    Id::read(id.to_string().as_bytes()).unwrap()
-}
-
-fn day() -> Value {
-    json!({"message": "For which day?", "requestedSchema": {"type": "object",
-        "properties": {"day": {"type": "string", "format": "date"}}, "required": ["day"]}})
-}
-
-fn link() -> Value {
-    json!({"mode": "url", "message": "Sign in", "url": "https://example.com/in", "elicitationId": "e1"})
-}
+use super::world::{PAGE, World, day, link, number};
+use super::{Act, Event};
+use crate::frame::Frame;
 
 fn accepted(elicitation: &Elicitation, content: Value) -> Answer {
     let Wanted::Form(form) = &elicitation.wanted else {
@@ -357,6 +229,7 @@ fn a_call_taken_back_takes_its_question_with_it_if_it_is_surely_its_own() {
 #[test]
 fn calls_are_kept_alive_while_a_person_thinks() {
     let mut world = World::plain();
+    world.session.rules.hold = None;
     world.calls(1);
     world.client(
         json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "silent"}}),
