@@ -1,6 +1,7 @@
 //! `midcall`: makes a server's question reach a person, and the answer reach the tool.
 
 mod browser;
+mod claim;
 mod cli;
 mod cmd;
 mod duration;
@@ -10,6 +11,7 @@ mod http;
 mod local;
 mod route;
 mod session;
+mod token;
 mod transport;
 
 use std::process::ExitCode;

@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::time::Duration;
 
 use midcall_core::Limits;
@@ -14,6 +15,7 @@ use midcall_core::catalog::Locale;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::timeout;
 
+use crate::duration;
 use crate::frame::{Frame, Kind};
 use crate::local::{self, Flags};
 use crate::route::{Page, Routes};
@@ -51,6 +53,10 @@ pub struct Cmd {
         default_value = "client,page"
     )]
     ask: Routes,
+    /// How long a call waits for a person before the client is told to collect its result
+    /// later, or never
+    #[arg(long, env = "MIDCALL_HOLD", value_name = "TIME", default_value = "45s")]
+    hold: Hold,
     /// Do not open a browser
     #[arg(long, env = "MIDCALL_NO_OPEN", value_parser = clap::builder::BoolishValueParser::new())]
     no_open: bool,
@@ -70,6 +76,21 @@ pub struct Cmd {
     server: Vec<OsString>,
 }
 
+/// How long a call is kept open; for ever if none.
+#[derive(Clone, Copy, Debug)]
+struct Hold(Option<Duration>);
+
+impl FromStr for Hold {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "never" => Ok(Self(None)),
+            text => duration::read(text).map(|hold| Self(Some(hold))),
+        }
+    }
+}
+
 #[tokio::main(flavor = "current_thread")]
 pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     local::log(&cmd.local.log)?;
@@ -84,6 +105,7 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
         routes: cmd.ask,
         limits: Limits::default(),
         locale: Locale::negotiate(&cmd.locale),
+        hold: cmd.hold.0,
         name: name(&cmd.server),
     };
     let (events, news) = unbounded_channel();

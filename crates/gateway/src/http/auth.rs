@@ -9,14 +9,11 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use aws_lc_rs::{constant_time, rand};
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
-use base64::Engine as _;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use midcall_core::Scope;
 use midcall_desk::{By, Route};
 use midcall_store::{Post, Store};
@@ -26,10 +23,7 @@ use super::App;
 use super::body::Body;
 use super::pace::Pace;
 use super::refusal::Refusal;
-
-/// 256 random bits as text. No `Debug`: who sees one can use it.
-#[derive(Clone)]
-pub struct Token(String);
+use crate::token::Token;
 
 /// Whoever holds a valid bearer.
 #[derive(Clone, Debug)]
@@ -57,25 +51,6 @@ struct Bearer {
     token: Token,
     by: By,
     pace: Pace,
-}
-
-impl Token {
-    /// One that was never there before.
-    pub fn random() -> Self {
-        let mut bits = [0; 32];
-        rand::fill(&mut bits).expect("the system has randomness");
-        Self(BASE64_URL_SAFE_NO_PAD.encode(bits))
-    }
-
-    /// The token itself, to be given away.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-
-    /// Takes the same time wherever the two differ.
-    fn is(&self, claimed: &str) -> bool {
-        constant_time::verify_slices_are_equal(self.0.as_bytes(), claimed.as_bytes()).is_ok()
-    }
 }
 
 impl Keys {
@@ -180,7 +155,7 @@ pub async fn launch<S: Store, P: Post>(
     Body(launch): Body<Launch>,
 ) -> Result<Json<Launched>, Refusal> {
     let bearer = app.keys.exchange(&launch.token).ok_or(Refusal::NoBearer)?;
-    let bearer = bearer.0;
+    let bearer = bearer.reveal().to_owned();
     Ok(Json(Launched { bearer }))
 }
 

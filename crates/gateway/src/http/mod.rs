@@ -36,7 +36,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-pub use auth::{Caller, Token, principal};
+pub use auth::{Caller, principal};
 pub use refusal::Refusal;
 
 use announce::Announcement;

@@ -18,6 +18,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use crate::browser;
+use crate::claim::Waiting;
 use crate::frame::Id;
 use crate::http::announce::Announced;
 use crate::http::{Bounds, Door, Server, principal};
@@ -116,6 +117,10 @@ impl Page {
             });
         }
         self.tickets.insert(id.clone(), name);
+        self.tell(Event::Asked(Waiting {
+            deadline: (bound.desk.status(&scope, name).await.ok()).map(|status| status.deadline),
+            page: Some(bound.door.origin()),
+        }));
         let events = self.events.clone();
         tokio::spawn(async move {
             let outcome = ticket.await;

@@ -1,6 +1,9 @@
 //! The client's requests that the server has not answered yet.
 
 use std::collections::HashMap;
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::frame::{Id, Members};
 
@@ -13,6 +16,8 @@ pub struct Calls {
 }
 
 struct Call {
+    wants: Wants,
+    since: Instant,
     /// The tool or prompt, as JSON.
     name: Option<Box<[u8]>>,
     /// What the client wants to hear of its progress by, as JSON.
@@ -21,12 +26,40 @@ struct Call {
     progress: f64,
 }
 
+/// What a request is for, as far as that matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wants {
+    /// The result of a tool.
+    Tool,
+    /// A prompt or a resource.
+    Text,
+    /// The list of tools.
+    Tools,
+    /// The result of a call that was let go. The server does not know of it.
+    Claim,
+    /// Anything else.
+    Other,
+}
+
 /// How far a word of ours moves a call on: less than any server's own step.
 const STEP: f64 = 1e-6;
 
+impl Wants {
+    pub fn of(method: &str) -> Self {
+        match method {
+            "tools/call" => Self::Tool,
+            "prompts/get" | "resources/read" => Self::Text,
+            "tools/list" => Self::Tools,
+            _ => Self::Other,
+        }
+    }
+}
+
 impl Calls {
-    pub fn open(&mut self, id: Id, members: &Members<'_>) {
+    pub fn open(&mut self, id: Id, wants: Wants, members: &Members<'_>, now: Instant) {
         let call = Call {
+            wants,
+            since: now,
             name: members.name.map(Into::into),
             token: members.progress_token.map(Into::into),
             progress: 0.0,
@@ -37,10 +70,11 @@ impl Calls {
         }
     }
 
-    pub fn close(&mut self, id: &Id) {
-        if let Some(call) = self.open.remove(id) {
-            self.following -= usize::from(call.token.is_some());
-        }
+    /// What was wanted, and the token it is followed by, if it was open.
+    pub fn close(&mut self, id: &Id) -> Option<(Wants, Option<Box<[u8]>>)> {
+        let call = self.open.remove(id)?;
+        self.following -= usize::from(call.token.is_some());
+        Some((call.wants, call.token))
     }
 
     /// The ids of all that are open.
@@ -48,18 +82,47 @@ impl Calls {
         self.open.keys().cloned().collect()
     }
 
+    /// Those in which the server may have come upon a question.
+    pub fn at_server(&self) -> Vec<Id> {
+        let at_server = self
+            .open
+            .iter()
+            .filter(|(_, call)| call.wants != Wants::Claim);
+        at_server.map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Those that may be let go, and since when they are open.
+    fn held(&self) -> impl Iterator<Item = (&Id, Wants, Instant)> {
+        let held = self
+            .open
+            .iter()
+            .map(|(id, call)| (id, call.wants, call.since));
+        held.filter(|(_, wants, _)| matches!(wants, Wants::Tool | Wants::Text))
+    }
+
+    /// Since when the oldest of those is open.
+    pub fn oldest(&self) -> Option<Instant> {
+        self.held().map(|(_, _, since)| since).min()
+    }
+
+    /// Those that are older than they should be.
+    pub fn older(&self, than: Duration, now: Instant) -> Vec<(Id, Wants)> {
+        let old = self
+            .held()
+            .filter(|(_, _, since)| now.duration_since(*since) >= than);
+        old.map(|(id, wants, _)| (id.clone(), wants)).collect()
+    }
+
     /// The tool that is being called, if there is no doubt about it.
     pub fn tool(&self) -> Option<String> {
-        let mut named = self.open.values().filter_map(|call| call.name.as_deref());
+        let calls = self.open.values().filter(|call| call.wants == Wants::Tool);
+        let mut named = calls.filter_map(|call| call.name.as_deref());
         let name = named.next().filter(|_| named.next().is_none())?;
         serde_json::from_slice(name).ok()
     }
 
     /// Hears a server's own word about progress.
     pub fn hear(&mut self, members: &Members<'_>) {
-        if self.following == 0 {
-            return;
-        }
         let progress = members
             .progress
             .and_then(|json| serde_json::from_slice(json).ok());

@@ -90,3 +90,64 @@ fn pieces(lines: &VecDeque<Bytes>) -> Vec<IoSlice<'_>> {
     let lines = lines.iter().take(AT_ONCE);
     lines.map(|line| IoSlice::new(line)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn everything_gets_out_in_order_however_slowly_it_is_read() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let mut out = Outbox::new(Writing::new(writer.into()).unwrap());
+        let mut expected = Vec::new();
+        for n in 0..2_000_u32 {
+            let line = format!("{n}:{}", "x".repeat(n as usize % 500));
+            expected.extend_from_slice(line.as_bytes());
+            expected.push(b'\n');
+            // Some have their end, some have not.
+            out.push(if n % 2 == 0 {
+                line.into()
+            } else {
+                format!("{line}\n").into()
+            });
+            out.hurry().unwrap();
+        }
+        assert!(out.is_full(), "a pipe does not take half a megabyte");
+        let reading = tokio::task::spawn_blocking(move || {
+            let mut read = Vec::new();
+            reader.read_to_end(&mut read).unwrap();
+            read
+        });
+        while !out.is_empty() {
+            out.flush().await.unwrap();
+        }
+        assert!(!out.is_full());
+        out.close();
+        assert_eq!(reading.await.unwrap(), expected);
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_is_gone_is_an_error() {
+        let (reader, writer) = io::pipe().unwrap();
+        let mut out = Outbox::new(Writing::new(writer.into()).unwrap());
+        drop(reader);
+        out.push("{}".into());
+        assert!(out.flush().await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_file_takes_everything_too() {
+        let path = std::env::temp_dir().join(format!("midcall-outbox-{}", std::process::id()));
+        let file = std::fs::File::create(&path).unwrap();
+        let mut out = Outbox::new(Writing::new(file.into()).unwrap());
+        out.push("{}".into());
+        while !out.is_empty() {
+            out.flush().await.unwrap();
+        }
+        out.close();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}\n");
+        std::fs::remove_file(path).unwrap();
+    }
+}

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::oneshot;
 
-use crate::http::Token;
+use crate::token::Token;
 
 /// The links that somebody waits for, by their ids.
 #[derive(Clone, Default)]

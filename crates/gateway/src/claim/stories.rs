@@ -1,0 +1,297 @@
+//! What impatient clients live through, in memory.
+
+use std::time::Duration;
+
+use midcall_core::Answer;
+use midcall_desk::Outcome;
+use serde_json::{Value, json};
+
+use super::Waiting;
+use crate::session::Event;
+use crate::session::world::{PAGE, World, day};
+
+const HOLD: Duration = Duration::from_secs(45);
+
+/// A client that knows nothing of questions, with a call in which one has come up.
+fn asked() -> World {
+    let mut world = World::plain();
+    world.calls(1);
+    world.asks(7, day());
+    world.on(Event::Asked(Waiting {
+        deadline: Some("2026-11-16T12:00:00.000Z".to_owned()),
+        page: Some("http://127.0.0.1:1".to_owned()),
+    }));
+    world.to_client.clear();
+    world
+}
+
+/// What the client was told besides that its calls are alive.
+fn told(world: &mut World) -> Vec<Value> {
+    let told = std::mem::take(&mut world.to_client);
+    let progress = |message: &Value| message["method"] == "notifications/progress";
+    told.into_iter()
+        .filter(|message| !progress(message))
+        .collect()
+}
+
+/// Lets time pass in steps, as a clock does.
+fn passes(world: &mut World, time: Duration) {
+    for _ in 0..time.as_secs() {
+        world.passes(Duration::from_secs(1));
+    }
+}
+
+fn claim(waiting: &Value) -> String {
+    let claim = &waiting["result"]["_meta"]["dev.midcall/waiting"]["claim"];
+    claim.as_str().unwrap().to_owned()
+}
+
+fn collects(world: &mut World, id: u64, claim: &str, wait: Option<f64>) {
+    let mut arguments = json!({"claim": claim});
+    if let Some(wait) = wait {
+        arguments["waitSeconds"] = wait.into();
+    }
+    world.client(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
+        "params": {"name": "awaitElicitation", "arguments": arguments, "_meta": {"progressToken": format!("t{id}")}}}));
+}
+
+fn result(id: u64) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "result": {"content": [], "structuredContent": {"booked": true}}})
+}
+
+#[test]
+fn a_call_that_is_too_old_is_let_go_and_its_result_collected_once_it_is_there() {
+    let mut world = asked();
+    passes(&mut world, HOLD - Duration::from_secs(1));
+    assert!(told(&mut world).is_empty());
+    passes(&mut world, Duration::from_secs(1));
+    let [waiting] = &told(&mut world)[..] else {
+        panic!("one result")
+    };
+    assert_eq!(waiting["id"], 1);
+    let meta = &waiting["result"]["_meta"]["dev.midcall/waiting"];
+    assert_eq!(
+        (&meta["deadline"], &meta["page"]),
+        (
+            &json!("2026-11-16T12:00:00.000Z"),
+            &json!("http://127.0.0.1:1")
+        )
+    );
+    let claim = claim(waiting);
+    let words = waiting["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(
+        words.contains(&claim) && words.contains("awaitElicitation") && words.contains("books"),
+        "{words}"
+    );
+    assert_eq!(waiting["result"]["content"].as_array().unwrap().len(), 1);
+
+    // The person is slower than one wait.
+    collects(&mut world, 2, &claim, None);
+    passes(&mut world, Duration::from_secs(39));
+    assert!(told(&mut world).is_empty());
+    passes(&mut world, Duration::from_secs(1));
+    let [again] = &told(&mut world)[..] else {
+        panic!("one result")
+    };
+    assert_eq!(
+        (
+            &again["id"],
+            &again["result"]["_meta"]["dev.midcall/waiting"]["claim"]
+        ),
+        (&json!(2), &json!(claim))
+    );
+
+    collects(&mut world, 3, &claim, None);
+    world.ends(7, Outcome::Answered(Answer::Cancelled, PAGE));
+    assert_eq!(world.told_server()["id"], 7);
+    world.server(result(1));
+    assert_eq!(told(&mut world), [result(3)]);
+
+    // And again, for those who missed it.
+    collects(&mut world, 4, &claim, None);
+    assert_eq!(told(&mut world), [result(4)]);
+    passes(&mut world, Duration::from_secs(10 * 60 + 1));
+    collects(&mut world, 5, &claim, None);
+    assert_eq!(told(&mut world)[0]["result"]["isError"], true);
+    assert!(
+        world.to_server.is_empty(),
+        "the server knows nothing of all this"
+    );
+}
+
+#[test]
+fn a_result_that_came_before_anybody_asked_for_it_waits() {
+    let mut world = asked();
+    passes(&mut world, HOLD);
+    let claim = claim(&told(&mut world)[0]);
+    world.server(json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "full"}}));
+    assert!(told(&mut world).is_empty());
+    collects(&mut world, 2, &claim, Some(0.0));
+    assert_eq!(
+        told(&mut world),
+        [json!({"jsonrpc": "2.0", "id": 2, "error": {"code": -1, "message": "full"}})]
+    );
+}
+
+#[test]
+fn every_open_call_gets_a_claim_of_its_own() {
+    let mut world = World::plain();
+    world.calls(1);
+    passes(&mut world, Duration::from_secs(30));
+    world.calls(2);
+    world.asks(7, day());
+    world.to_client.clear();
+    passes(&mut world, Duration::from_secs(15));
+    let first = told(&mut world);
+    assert_eq!((first.len(), &first[0]["id"]), (1, &json!(1)));
+    passes(&mut world, Duration::from_secs(30));
+    let second = told(&mut world);
+    assert_eq!((second.len(), &second[0]["id"]), (1, &json!(2)));
+    let (one, two) = (claim(&first[0]), claim(&second[0]));
+    assert_ne!(one, two);
+    world.server(result(2));
+    collects(&mut world, 3, &two, None);
+    assert_eq!(told(&mut world), [result(3)]);
+    collects(&mut world, 4, &one, None);
+    assert!(told(&mut world).is_empty());
+    world.server(result(1));
+    assert_eq!(told(&mut world), [result(4)]);
+}
+
+#[test]
+fn nothing_is_said_about_a_call_that_was_answered() {
+    let mut world = asked();
+    passes(&mut world, HOLD);
+    world.to_client.clear();
+    passes(&mut world, HOLD);
+    assert!(world.to_client.is_empty());
+    world.server(json!({"jsonrpc": "2.0", "method": "notifications/progress",
+        "params": {"progressToken": "t1", "progress": 5}}));
+    assert!(world.to_client.is_empty());
+}
+
+#[test]
+fn whoever_collects_is_kept_alive_and_may_give_up() {
+    let mut world = asked();
+    passes(&mut world, HOLD);
+    let claim = claim(&told(&mut world)[0]);
+    collects(&mut world, 2, &claim, Some(1e9));
+    passes(&mut world, Duration::from_secs(11));
+    assert_eq!(world.to_client[0]["params"]["progressToken"], "t2");
+    world.client(
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}),
+    );
+    assert!(world.to_server.is_empty() && world.withdrawn.is_empty());
+    world.to_client.clear();
+    world.server(result(1));
+    assert!(world.to_client.is_empty());
+    collects(&mut world, 3, &claim, None);
+    assert_eq!(told(&mut world), [result(3)]);
+}
+
+#[test]
+fn a_claim_that_nobody_gave_is_worth_nothing() {
+    let mut world = asked();
+    passes(&mut world, HOLD);
+    world.to_client.clear();
+    for claim in ["", "xyzzy", "t1"] {
+        collects(&mut world, 2, claim, None);
+        let told = told(&mut world);
+        assert_eq!(told[0]["result"]["isError"], true, "{claim}");
+    }
+    world.client(json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "awaitElicitation"}}));
+    assert_eq!(told(&mut world)[0]["result"]["isError"], true);
+}
+
+#[test]
+fn prompts_and_resources_are_told_where_to_answer() {
+    let mut world = World::plain();
+    world.client(
+        json!({"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": {"name": "p"}}),
+    );
+    world.asks(7, day());
+    passes(&mut world, HOLD);
+    let told_ = told(&mut world);
+    assert_eq!(
+        (&told_[0]["id"], &told_[0]["error"]["code"]),
+        (&json!(1), &json!(-32603))
+    );
+    world.server(result(1));
+    assert!(told(&mut world).is_empty());
+}
+
+#[test]
+fn a_server_that_dies_is_told_to_whoever_collects() {
+    let mut world = asked();
+    passes(&mut world, HOLD);
+    let claim = claim(&told(&mut world)[0]);
+    collects(&mut world, 2, &claim, None);
+    world.on(Event::ServerGone("ended".to_owned()));
+    let told = told(&mut world);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0]["id"], 2);
+    assert!(
+        told[0]["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("ended")
+    );
+}
+
+#[test]
+fn the_tool_is_listed_to_those_who_need_it_and_to_nobody_else() {
+    let list = |id: u64, cursor: Option<&str>, names: &[&str]| {
+        let tools: Vec<Value> = names.iter().map(|name| json!({"name": name, "inputSchema": {}, "outputSchema": {"type": "object"}, "x": 1})).collect();
+        let mut result = json!({"tools": tools, "y": 2});
+        if let Some(cursor) = cursor {
+            result["nextCursor"] = cursor.into();
+        }
+        json!({"jsonrpc": "2.0", "id": id, "result": result})
+    };
+    let lists = |world: &mut World, id: u64, answer: Value| {
+        world.client(json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"}));
+        world.server(answer);
+        world.to_client.remove(0)
+    };
+    let names = |list: &Value| -> Vec<String> {
+        let tools = list["result"]["tools"].as_array().unwrap().iter();
+        tools
+            .map(|tool| tool["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let mut world = World::plain();
+    let first = lists(&mut world, 1, list(1, Some("2"), &["a", "b"]));
+    assert_eq!(names(&first), ["a", "b"]);
+    assert_eq!(
+        first["result"]["tools"][0],
+        json!({"name": "a", "inputSchema": {}, "x": 1})
+    );
+    let last = lists(&mut world, 2, list(2, None, &["c"]));
+    assert_eq!(names(&last), ["c", "awaitElicitation"]);
+    assert_eq!(last["result"]["y"], 2);
+
+    // A server may have a tool of that name.
+    let taken = lists(&mut world, 3, list(3, None, &["awaitElicitation"]));
+    assert_eq!(
+        names(&taken),
+        ["awaitElicitation", "midcall_awaitElicitation"]
+    );
+    world.to_server.clear();
+    collects(&mut world, 4, "x", None);
+    assert_eq!(world.told_server()["id"], 4, "it is the server's own");
+
+    for (ask, capabilities) in [
+        (
+            "client,page",
+            json!({"elicitation": {"form": {}, "url": {}}}),
+        ),
+        ("client", json!({})),
+    ] {
+        let mut world = World::opened(ask, "2025-11-25", capabilities, "2025-11-25");
+        let all = list(1, None, &["a"]);
+        assert_eq!(lists(&mut world, 1, all.clone()), all);
+        world.to_server.clear();
+        collects(&mut world, 2, "x", None);
+        assert_eq!(world.told_server()["id"], 2);
+    }
+}

@@ -1,0 +1,38 @@
+//! Words to the client that its calls go on while a person thinks.
+
+use std::time::Duration;
+
+use serde_json::json;
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use super::{Act, Session};
+use crate::frame::Frame;
+
+/// How often. Many clients give up after a minute, some after half of one.
+const EVERY: Duration = Duration::from_secs(10);
+
+impl Session {
+    pub(super) fn keep_alive(&mut self, now: Instant, acts: &mut Vec<Act>) {
+        if self.at_desk == 0 || !self.calls.are_followed() {
+            self.keep_alive = None;
+            return;
+        }
+        if self.keep_alive.is_some_and(|at| at > now) {
+            return;
+        }
+        self.keep_alive = Some(now + EVERY);
+        let server = self.server.asker.server.as_str();
+        let words =
+            (self.rules.locale).say("mcp.elicitation.wait.person", &[("server", server.into())]);
+        for (token, progress) in self.calls.move_on() {
+            let Ok(token) = serde_json::from_slice::<&RawValue>(token) else {
+                continue;
+            };
+            let params = json!({"progressToken": token, "progress": progress, "message": words});
+            acts.push(Act::ToClient(Frame::write(&json!({
+                "jsonrpc": "2.0", "method": "notifications/progress", "params": params
+            }))));
+        }
+    }
+}

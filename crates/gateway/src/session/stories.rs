@@ -1,0 +1,461 @@
+//! What clients and servers live through, in memory.
+
+use std::time::Duration;
+
+use midcall_core::{Answer, Elicitation, Limits, Values, Wanted, Words};
+use midcall_desk::{Outcome, Unavailable, Withdrawn};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::world::{PAGE, World, day, link, number};
+use super::{Act, Event};
+use crate::frame::Frame;
+
+fn accepted(elicitation: &Elicitation, content: Value) -> Answer {
+    let Wanted::Form(form) = &elicitation.wanted else {
+        panic!("a form was asked");
+    };
+    let values = Values::read(&content.to_string(), &Limits::default()).unwrap();
+    Answer::Accepted(form.check(values).unwrap())
+}
+
+fn both() -> Value {
+    json!({"elicitation": {"form": {}, "url": {}}})
+}
+
+#[test]
+fn a_client_that_can_ask_is_asked_and_heard_word_for_word() {
+    let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+    world.calls(1);
+    for (id, params, result) in [
+        (
+            7,
+            day(),
+            json!({"action": "accept", "content": {"day": "2026-11-16"}, "_meta": {"x": 1}}),
+        ),
+        (8, day(), json!({"action": "decline"})),
+        (9, day(), json!({"action": "cancel", "extra": true})),
+        (10, link(), json!({"action": "accept"})),
+    ] {
+        world.asks(id, params.clone());
+        assert_eq!(world.told_client()["params"], params);
+        let answer = json!({"jsonrpc": "2.0", "id": id, "result": result});
+        world.client(answer.clone());
+        assert_eq!(world.told_server(), answer);
+    }
+    world.asks(11, day());
+    world.client(json!({"jsonrpc": "2.0", "id": 11, "error": {"code": -1, "message": "no"}}));
+    assert_eq!(world.told_server()["error"]["message"], "no");
+    assert!(world.asked.is_empty());
+}
+
+#[test]
+fn an_answer_that_does_not_fit_never_reaches_the_server() {
+    let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+    for (result, says) in [
+        (
+            json!({"action": "accept", "content": {"day": "xyzzy"}}),
+            "/day",
+        ),
+        (json!({"action": "accept", "content": {}}), "/day"),
+        (json!({"action": "accept"}), "/day"),
+        (json!({"action": "xyzzy"}), "action"),
+        (json!("xyzzy"), "result"),
+    ] {
+        world.asks(7, day());
+        world.client(json!({"jsonrpc": "2.0", "id": 7, "result": result}));
+        let told = world.told_server();
+        assert_eq!(told["error"]["code"], -32603, "{result}");
+        let words = told["error"]["message"].as_str().unwrap();
+        assert!(words.contains(says) && !words.contains("xyzzy"), "{words}");
+    }
+}
+
+#[test]
+fn a_client_that_cannot_ask_leaves_it_to_the_page() {
+    let outcomes = |elicitation: &Elicitation| {
+        let yes = accepted(elicitation, json!({"day": "2026-11-16"}));
+        let no = Answer::Declined {
+            reason: Words::new("too dear"),
+        };
+        [
+            (
+                Outcome::Answered(yes, PAGE),
+                json!({"action": "accept", "content": {"day": "2026-11-16"},
+                "_meta": {"dev.midcall/outcome": {"state": "answered", "by": {"route": "page", "human": true}}}}),
+            ),
+            (
+                Outcome::Answered(no, PAGE),
+                json!({"action": "decline", "_meta": {"dev.midcall/outcome":
+                {"state": "answered", "by": {"route": "page", "human": true}, "reason": "too dear"}}}),
+            ),
+            (
+                Outcome::Answered(Answer::Cancelled, PAGE),
+                json!({"action": "cancel", "_meta": {"dev.midcall/outcome":
+                {"state": "answered", "by": {"route": "page", "human": true}}}}),
+            ),
+            (
+                Outcome::TimedOut,
+                json!({"action": "cancel", "_meta": {"dev.midcall/outcome": {"state": "timed_out"}}}),
+            ),
+            (
+                Outcome::Unavailable(Unavailable::NoRoute),
+                json!({"action": "cancel", "_meta": {"dev.midcall/outcome":
+                {"state": "unavailable", "reason": "no_route"}}}),
+            ),
+        ]
+    };
+    for case in 0..5 {
+        let mut world = World::plain();
+        world.calls(1);
+        world.to_client.clear();
+        world.asks(7, day());
+        let (id, elicitation) = world.asked.pop().unwrap();
+        assert_eq!(id, number(7));
+        assert_eq!(elicitation.asker.server, "books");
+        assert_eq!(elicitation.asker.version.as_deref(), Some("2"));
+        assert_eq!(elicitation.asker.tool.as_deref(), Some("book"));
+        world.to_client.clear(); // The first word that the call is alive.
+        let (outcome, result) = outcomes(&elicitation)[case].clone();
+        world.ends(7, outcome);
+        assert_eq!(
+            world.told_server(),
+            json!({"jsonrpc": "2.0", "id": 7, "result": result})
+        );
+        assert!(world.to_client.is_empty());
+    }
+}
+
+#[test]
+fn every_mode_finds_its_own_way() {
+    for (ask, capabilities, forms_to_page, links_to_page) in [
+        ("client,page", json!({}), true, true),
+        ("client,page", json!({"elicitation": {}}), false, true),
+        ("client,page", both(), false, false),
+        ("page,client", both(), true, true),
+        ("page", both(), true, true),
+        ("client", json!({"elicitation": {}}), false, false),
+        ("client", json!({}), false, false),
+    ] {
+        let mut world = World::opened(ask, "2025-11-25", capabilities.clone(), "2025-11-25");
+        world.asks(7, day());
+        assert_eq!(
+            world.asked.len() == 1,
+            forms_to_page,
+            "{ask} {capabilities}"
+        );
+        assert_eq!(world.to_client.len() == 1, !forms_to_page);
+        world.asks(8, link());
+        let asked = usize::from(forms_to_page) + usize::from(links_to_page);
+        assert_eq!(world.asked.len(), asked, "{ask} {capabilities}");
+    }
+}
+
+#[test]
+fn opening_a_link_is_consent_and_finishing_is_not_told_again() {
+    let mut world = World::plain();
+    world.asks(7, link());
+    world.on(Event::Opened(number(7)));
+    assert_eq!(
+        world.told_server()["result"],
+        json!({"action": "accept", "_meta": {"dev.midcall/outcome":
+        {"state": "answered", "by": {"route": "page", "human": true}}}})
+    );
+    world.on(Event::Opened(number(7)));
+    world.server(
+        json!({"jsonrpc": "2.0", "method": "notifications/elicitation/complete",
+        "params": {"elicitationId": "e1"}}),
+    );
+    assert_eq!(world.completed, [number(7)]);
+    world.ends(7, Outcome::Answered(Answer::Cancelled, PAGE));
+    assert!(world.to_server.is_empty() && world.to_client.is_empty());
+    // Of a link that it has opened itself, the client hears.
+    let other = json!({"jsonrpc": "2.0", "method": "notifications/elicitation/complete",
+        "params": {"elicitationId": "e2"}});
+    world.server(other.clone());
+    assert_eq!(world.told_client(), other);
+}
+
+#[test]
+fn a_server_that_takes_its_question_back_closes_it_where_it_is_shown() {
+    let cancelled = |id: u64| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    let mut world = World::plain();
+    world.asks(7, day());
+    world.server(cancelled(7));
+    assert_eq!(world.withdrawn, [(number(7), Withdrawn::ByServer)]);
+    world.ends(7, Outcome::Withdrawn(Withdrawn::ByServer));
+    assert!(world.to_client.is_empty() && world.to_server.is_empty());
+
+    let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+    world.asks(7, day());
+    world.to_client.clear();
+    world.server(cancelled(7));
+    assert_eq!(world.told_client(), cancelled(7));
+    assert!(world.withdrawn.is_empty());
+}
+
+#[test]
+fn a_call_taken_back_takes_its_question_with_it_if_it_is_surely_its_own() {
+    let cancel = |id: u64| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    let mut world = World::plain();
+    world.calls(1);
+    world.asks(7, day());
+    world.client(cancel(1));
+    assert_eq!(world.told_server(), cancel(1));
+    assert_eq!(world.withdrawn, [(number(7), Withdrawn::ByClient)]);
+    world.ends(7, Outcome::Withdrawn(Withdrawn::ByClient));
+    assert_eq!(world.told_server()["result"]["action"], "cancel");
+
+    // With two calls open, only the last one that is left can be meant.
+    let mut world = World::plain();
+    world.calls(1);
+    world.calls(2);
+    world.asks(7, day());
+    world.client(cancel(1));
+    assert!(world.withdrawn.is_empty());
+    world.client(cancel(2));
+    assert_eq!(world.withdrawn, [(number(7), Withdrawn::ByClient)]);
+
+    // A call that came later is not the one.
+    let mut world = World::plain();
+    world.calls(1);
+    world.asks(7, day());
+    world.calls(2);
+    world.client(cancel(2));
+    assert!(world.withdrawn.is_empty());
+}
+
+#[test]
+fn calls_are_kept_alive_while_a_person_thinks() {
+    let mut world = World::plain();
+    world.session.rules.hold = None;
+    world.calls(1);
+    world.client(
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "silent"}}),
+    );
+    world.server(json!({"jsonrpc": "2.0", "method": "notifications/progress",
+        "params": {"progressToken": "t1", "progress": 3, "total": 10}}));
+    world.to_client.clear();
+    world.asks(7, day());
+    let first = world.told_client();
+    assert_eq!(first["method"], "notifications/progress");
+    assert_eq!(first["params"]["progressToken"], "t1");
+    assert_eq!(
+        first["params"]["message"],
+        "Waiting for a person to answer books"
+    );
+    let mut last = first["params"]["progress"].as_f64().unwrap();
+    assert!(last > 3.0 && last < 3.1);
+    for _ in 0..40 {
+        world.passes(Duration::from_secs(10));
+        let progress = world.told_client()["params"]["progress"].as_f64().unwrap();
+        assert!(progress > last && progress < 3.1);
+        last = progress;
+    }
+    world.passes(Duration::from_secs(3));
+    assert!(world.to_client.is_empty());
+    // The server's own next step is still a step on.
+    world.server(json!({"jsonrpc": "2.0", "method": "notifications/progress",
+        "params": {"progressToken": "t1", "progress": 4, "total": 10}}));
+    assert_eq!(world.told_client()["params"]["progress"], 4);
+    world.ends(7, Outcome::TimedOut);
+    assert_eq!(world.session.wakes_at(), None);
+
+    // After the call is answered, nothing is said about it.
+    world.asks(8, day());
+    world.to_client.clear();
+    world.server(json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
+    world.to_client.clear();
+    world.passes(Duration::from_secs(60));
+    assert!(world.to_client.is_empty());
+    assert_eq!(world.session.wakes_at(), None);
+}
+
+#[test]
+fn an_older_client_is_asked_in_words_it_knows() {
+    let choices = json!({"mode": "form", "message": "Extras?", "requestedSchema": {"type": "object", "properties": {
+        "extras": {"type": "array", "items": {"anyOf": [{"const": "dog", "title": "A dog"}, {"const": "bar", "title": "The bar"}]}}}}});
+    let mut world = World::opened(
+        "client,page",
+        "2025-06-18",
+        json!({"elicitation": {}}),
+        "2025-11-25",
+    );
+    world.asks(7, choices);
+    let told = world.told_client();
+    assert_eq!(
+        told["params"]["requestedSchema"]["properties"]["extras.dog"]["type"],
+        "boolean"
+    );
+    world.client(
+        json!({"jsonrpc": "2.0", "id": 7, "result": {"action": "accept",
+        "content": {"extras.dog": true, "extras.bar": false}, "_meta": {"x": 1}}}),
+    );
+    assert_eq!(
+        world.told_server(),
+        json!({"jsonrpc": "2.0", "id": 7, "result": {"action": "accept",
+        "content": {"extras": ["dog"]}, "_meta": {"x": 1}}})
+    );
+}
+
+#[test]
+fn what_strict_clients_refuse_is_mended_on_the_way() {
+    let fastmcp = json!({"message": "Which?", "requestedSchema": {"type": "object", "properties": {
+        "value": {"type": "array", "items": {"enum": ["a", "b"]}}}, "required": ["value"]}});
+    let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+    world.asks(7, fastmcp);
+    let told = world.told_client();
+    assert_eq!(
+        told["params"]["requestedSchema"]["properties"]["value"]["items"]["type"],
+        "string"
+    );
+    let answer = json!({"jsonrpc": "2.0", "id": 7, "result": {"action": "accept", "content": {"value": ["b"]}}});
+    world.client(answer.clone());
+    assert_eq!(world.told_server(), answer);
+}
+
+#[test]
+fn what_nobody_asked_is_not_answered() {
+    let mut world = World::plain();
+    world.asks(7, day());
+    // The client never saw it, whatever it says.
+    world.client(json!({"jsonrpc": "2.0", "id": 7, "result": {"action": "accept", "content": {"day": "2026-11-16"}}}));
+    assert!(world.to_server.is_empty());
+    world.ends(7, Outcome::TimedOut);
+    assert_eq!(world.told_server()["result"]["action"], "cancel");
+}
+
+#[test]
+fn questions_that_cannot_be_asked_are_refused_with_the_reason() {
+    let mut world = World::plain();
+    for params in [
+        json!(null),
+        json!({"message": "?"}),
+        json!({"message": "?", "requestedSchema": {"type": 7}}),
+    ] {
+        world.asks(7, params);
+        let told = world.told_server();
+        assert_eq!(told["error"]["code"], -32602, "{told}");
+    }
+    world.asks(7, day());
+    world.asks(7, day());
+    assert_eq!(world.told_server()["error"]["code"], -32600);
+    world.on(Event::Refused(
+        number(7),
+        "50 questions are open for this server already".to_owned(),
+    ));
+    assert_eq!(
+        world.told_server()["error"]["message"],
+        "midcall: 50 questions are open for this server already"
+    );
+    // A client that asks by itself may understand what we do not.
+    let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+    world.asks(7, json!({"message": "?", "requestedSchema": {"type": 7}}));
+    assert_eq!(world.told_client()["method"], "elicitation/create");
+}
+
+#[test]
+fn whoever_goes_leaves_nothing_behind() {
+    let mut world = World::plain();
+    world.calls(1);
+    world.asks(7, day());
+    world.to_client.clear();
+    world.on(Event::ServerGone("was ended by signal 9".to_owned()));
+    assert_eq!(world.withdrawn, [(number(7), Withdrawn::ServerGone)]);
+    assert_eq!(
+        world.told_client(),
+        json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32603,
+        "message": "midcall: the server was ended by signal 9 before it answered"}})
+    );
+    assert_eq!(world.session.wakes_at(), None);
+
+    let mut world = World::plain();
+    world.calls(1);
+    world.asks(7, day());
+    world.on(Event::ClientGone);
+    assert_eq!(world.withdrawn, [(number(7), Withdrawn::ByClient)]);
+    assert_eq!(
+        world.told_server()["result"],
+        json!({"action": "cancel", "_meta": {"dev.midcall/outcome":
+        {"state": "withdrawn", "reason": "by_client"}}})
+    );
+    assert_eq!(world.session.wakes_at(), None);
+}
+
+#[test]
+fn noise_stays_on_its_side() {
+    let mut world = World::plain();
+    world.on(Event::Server(Frame::new("listening on port 1\n".into())));
+    world.on(Event::Server(Frame::new("{\"level\":30}\n".into())));
+    assert_eq!((world.noise, world.to_client.len()), (2, 0));
+    world.on(Event::Client(Frame::new("xyzzy\n".into())));
+    assert_eq!(world.told_client()["error"]["code"], -32700);
+    assert!(world.to_server.is_empty());
+}
+
+fn anything() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        ".*".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((".*", inner), 0..4)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+/// A message as some peer may write it: any members, ids and spacing.
+fn message() -> impl Strategy<Value = String> {
+    let id = prop_oneof![
+        any::<i64>().prop_map(|id| id.to_string()),
+        any::<u64>().prop_map(|id| id.to_string()),
+        Just("1.0".to_owned()),
+        Just("1e300".to_owned()),
+        Just("123456789012345678901234567890".to_owned()),
+        ".*".prop_map(|id| json!(id).to_string()),
+    ];
+    let method = prop_oneof![
+        Just("tools/call".to_owned()),
+        Just("notifications/progress".to_owned()),
+        Just("resources/updated".to_owned()),
+        "[a-z/$é]{1,20}"
+    ];
+    (id, method, anything(), anything(), 0..4, prop_oneof![Just(""), Just(" "), Just("\t")], prop_oneof![Just("\n"), Just("\r\n")])
+        .prop_map(|(id, method, params, extra, kind, gap, end)| {
+            let method = json!(method);
+            let body = match kind {
+                0 => format!(r#"{{"jsonrpc":"2.0",{gap}"id":{id},"method":{gap}{method},"params":{params},"x":{extra}}}"#),
+                1 => format!(r#"{{"params":{params},{gap}"method":{method},"jsonrpc":"2.0","x":{extra}}}"#),
+                2 => format!(r#"{{"result":{params},"x":{extra},{gap}"jsonrpc":"2.0","id":{id}{gap}}}"#),
+                _ => format!(r#"[{{"jsonrpc":"2.0","id":{id},"method":{method}}},{gap}{extra}]"#),
+            };
+            format!("{gap}{body}{end}")
+        })
+}
+
+proptest! {
+    #[test]
+    fn what_is_no_question_passes_byte_for_byte(lines in prop::collection::vec((any::<bool>(), message()), 1..20)) {
+        let mut session = World::plain().session;
+        for (from_client, line) in lines {
+            let mut acts = Vec::new();
+            let frame = Frame::new(line.clone().into());
+            let event = if from_client { Event::Client(frame) } else { Event::Server(frame) };
+            session.on(Instant::now(), event, &mut acts);
+            prop_assert_eq!(acts.len(), 1, "{}", line);
+            let passed = match acts.remove(0) {
+                Act::ToServer(frame) if from_client => frame,
+                Act::ToClient(frame) if !from_client => frame,
+                other => return Err(TestCaseError::fail(format!("{other:?} for {line}"))),
+            };
+            prop_assert_eq!(passed.into_bytes(), line.into_bytes());
+        }
+    }
+}

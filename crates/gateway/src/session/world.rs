@@ -1,0 +1,141 @@
+//! A client, a server and a person around a session, in memory.
+
+use std::time::Duration;
+
+use midcall_core::catalog::Locale;
+use midcall_core::{Elicitation, Limits};
+use midcall_desk::{By, Outcome, Route, Withdrawn};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{Act, Event, Rules, Session};
+use crate::frame::{Frame, Id};
+
+/// A session, what it did, and the clock.
+pub struct World {
+    pub session: Session,
+    pub now: Instant,
+    pub to_client: Vec<Value>,
+    pub to_server: Vec<Value>,
+    pub asked: Vec<(Id, Box<Elicitation>)>,
+    pub withdrawn: Vec<(Id, Withdrawn)>,
+    pub completed: Vec<Id>,
+    pub noise: usize,
+}
+
+impl World {
+    pub fn new(ask: &str) -> Self {
+        let rules = Rules {
+            routes: ask.parse().unwrap(),
+            limits: Limits::default(),
+            locale: Locale::EnUs,
+            hold: Some(Duration::from_secs(45)),
+            name: "server.js".to_owned(),
+        };
+        Self {
+            session: Session::new(rules),
+            now: Instant::now(),
+            to_client: Vec::new(),
+            to_server: Vec::new(),
+            asked: Vec::new(),
+            withdrawn: Vec::new(),
+            completed: Vec::new(),
+            noise: 0,
+        }
+    }
+
+    /// A session that is open: the client's revision and capabilities, the server's revision.
+    pub fn opened(ask: &str, client: &str, capabilities: Value, server: &str) -> Self {
+        let mut world = Self::new(ask);
+        world.client(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params":
+            {"protocolVersion": client, "capabilities": capabilities, "clientInfo": {"name": "c", "version": "1"}}}));
+        world.server(
+            json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": server,
+            "capabilities": {}, "serverInfo": {"name": "books", "version": "2"}}}),
+        );
+        world.to_client.clear();
+        world.to_server.clear();
+        world
+    }
+
+    /// With a client that declares nothing.
+    pub fn plain() -> Self {
+        Self::opened("client,page", "2025-11-25", json!({}), "2025-11-25")
+    }
+
+    pub fn on(&mut self, event: Event) {
+        let mut acts = Vec::new();
+        self.session.on(self.now, event, &mut acts);
+        let read = |frame: Frame| serde_json::from_slice(&frame.into_bytes()).unwrap();
+        for act in acts {
+            match act {
+                Act::ToClient(frame) => self.to_client.push(read(frame)),
+                Act::ToServer(frame) => self.to_server.push(read(frame)),
+                Act::Ask(id, elicitation) => self.asked.push((id, elicitation)),
+                Act::Withdraw(id, why) => self.withdrawn.push((id, why)),
+                Act::Complete(id) => self.completed.push(id),
+                Act::Noise(_) => self.noise += 1,
+            }
+        }
+    }
+
+    pub fn client(&mut self, message: Value) {
+        self.on(Event::Client(Frame::write(&message)));
+    }
+
+    pub fn server(&mut self, message: Value) {
+        self.on(Event::Server(Frame::write(&message)));
+    }
+
+    pub fn calls(&mut self, id: u64) {
+        self.client(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": {"name": "book", "_meta": {"progressToken": format!("t{id}")}}}));
+        self.to_server.clear();
+    }
+
+    pub fn asks(&mut self, id: u64, params: Value) {
+        self.server(
+            json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params}),
+        );
+    }
+
+    pub fn passes(&mut self, time: Duration) {
+        self.now += time;
+        if self.session.wakes_at().is_some_and(|at| at <= self.now) {
+            self.on(Event::Woke);
+        }
+    }
+
+    /// The only line the server was sent since it was last looked at.
+    pub fn told_server(&mut self) -> Value {
+        assert_eq!(self.to_server.len(), 1, "{:?}", self.to_server);
+        self.to_server.remove(0)
+    }
+
+    pub fn told_client(&mut self) -> Value {
+        assert_eq!(self.to_client.len(), 1, "{:?}", self.to_client);
+        self.to_client.remove(0)
+    }
+
+    pub fn ends(&mut self, id: u64, outcome: Outcome) {
+        self.on(Event::Ended(number(id), outcome));
+    }
+}
+
+pub const PAGE: By = By {
+    route: Route::Page,
+    human: true,
+};
+
+pub fn number(id: u64) -> Id {
+    Id::read(id.to_string().as_bytes()).unwrap()
+}
+
+pub fn day() -> Value {
+    json!({"message": "For which day?", "requestedSchema": {"type": "object",
+        "properties": {"day": {"type": "string", "format": "date"}}, "required": ["day"]}})
+}
+
+pub fn link() -> Value {
+    json!({"mode": "url", "message": "Sign in", "url": "https://example.com/in", "elicitationId": "e1"})
+}

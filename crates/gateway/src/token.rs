@@ -1,0 +1,27 @@
+//! Names that nobody guesses.
+
+use aws_lc_rs::{constant_time, rand};
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+
+/// 256 random bits as text. No `Debug`: who sees one can use it.
+#[derive(Clone)]
+pub struct Token(String);
+
+impl Token {
+    pub fn random() -> Self {
+        let mut bits = [0; 32];
+        rand::fill(&mut bits).expect("the system has randomness");
+        Self(BASE64_URL_SAFE_NO_PAD.encode(bits))
+    }
+
+    /// The token itself, to be given away.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this is it. Takes the same time wherever the two differ.
+    pub fn is(&self, claimed: &str) -> bool {
+        constant_time::verify_slices_are_equal(self.0.as_bytes(), claimed.as_bytes()).is_ok()
+    }
+}
