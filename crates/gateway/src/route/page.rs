@@ -7,6 +7,7 @@
 //! In: [`Page::ask`], [`Page::withdraw`], [`Page::complete`]. Out: [`Event`]s.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use midcall_core::{Elicitation, Values, Wanted};
 use midcall_desk::{
@@ -15,6 +16,8 @@ use midcall_desk::{
 };
 use midcall_store::{Mailroom, Memory};
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::browser;
@@ -41,8 +44,12 @@ struct Bound {
     desk: LocalDesk,
     door: Door,
     closing: CancellationToken,
+    serving: JoinHandle<()>,
     _announced: Option<Announced>,
 }
+
+/// How long the last responses may take to get out. Whoever started us waits for our end.
+const GOODBYE: Duration = Duration::from_secs(1);
 
 impl Page {
     /// A page that tells its news to `events`.
@@ -64,15 +71,15 @@ impl Page {
             rules.patience = self.flags.timeout;
             let desk = Desk::open(Memory::default(), Mailroom::default(), rules).await?;
             let closing = CancellationToken::new();
-            let bound = Bound {
+            let door = server.door();
+            tracing::info!(page = door.origin(), "the page is there");
+            self.bound = Some(Bound {
                 desk: desk.clone(),
-                door: server.door(),
+                door,
                 _announced: self.flags.announce(&server)?,
                 closing: closing.clone(),
-            };
-            tracing::info!(page = bound.door.origin(), "the page is there");
-            tokio::spawn(server.serve(desk, Site::default(), closing));
-            self.bound = Some(bound);
+                serving: tokio::spawn(server.serve(desk, Site::default(), closing)),
+            });
         }
         Ok(())
     }
@@ -167,6 +174,7 @@ impl Page {
         if let Some(bound) = self.bound {
             bound.desk.shut_down().await;
             bound.closing.cancel();
+            let _ = timeout(GOODBYE, bound.serving).await;
         }
     }
 
