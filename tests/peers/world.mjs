@@ -15,7 +15,7 @@ const PYTHON = join(PEERS, "python/bin/python");
 export const BINARY = process.env.MIDCALL_BIN ?? join(HERE, "../../target/debug/midcall");
 
 /** Nothing here takes longer, unless something is wrong. */
-export const PATIENCE = 60_000;
+export const PATIENCE = 20_000;
 
 const typescript = (file, version) => [NODE, join(HERE, "sdk/typescript", file), version];
 const python = (folder, file) => [PYTHON, join(HERE, "sdk", folder, file)];
@@ -94,7 +94,8 @@ export class Told {
 /** A process that talks in lines. */
 export class Process {
   constructor([command, ...args], { env = {}, ...options } = {}) {
-    this.process = spawn(command, args, { env: { ...process.env, BROWSER: "false", ...env }, ...options });
+    // In a group of its own, so that it can be ended with what it started.
+    this.process = spawn(command, args, { detached: true, env: { ...process.env, BROWSER: "false", ...env }, ...options });
     this.told = new Told();
     this.lines = [];
     this.errors = "";
@@ -111,10 +112,16 @@ export class Process {
       this.told.push(told);
     });
     this.ended = new Promise((resolve) => this.process.on("close", (code, signal) => resolve(signal ?? code)));
-    ending.push(async () => {
-      this.process.kill("SIGKILL");
-      await this.ended;
-    });
+    ending.push(() => this.#kill());
+  }
+
+  #kill() {
+    try {
+      process.kill(-this.pid, "SIGKILL");
+    } catch {
+      // Nothing of it is left.
+    }
+    for (const stream of this.process.stdio) stream?.destroy(); // somebody may have inherited them
   }
 
   get pid() {
