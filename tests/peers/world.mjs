@@ -140,8 +140,8 @@ export class Process {
 
 /** A client of some SDK at its job: see `sdk/README.md`. */
 export class Client extends Process {
-  constructor(sdk, job) {
-    super(CLIENTS[sdk]);
+  constructor(sdk, job, env) {
+    super(CLIENTS[sdk], { env });
     this.send(job);
   }
 
