@@ -13,15 +13,15 @@ async function run(sdk, command, steps) {
   return told;
 }
 
-/** The one thing that is said in other words: 2025-06-18 has no defaults for choices. */
-function inOldWords({ asked, ...told }) {
+/** A client of 2025-06-18 hears of choices without defaults, and can collect what links held up. */
+function inOldWords({ asked, tools: [tools], ...told }) {
   for (const { params } of asked) {
     const table = params.requestedSchema?.properties.table;
     if (!table?.default) continue;
     table.description = `If left empty: ${table.default}`;
     delete table.default;
   }
-  return { asked, ...told };
+  return { asked, tools: [[...tools, "awaitElicitation"]], ...told };
 }
 
 const brought = (result) => JSON.parse(result.content[0].text);

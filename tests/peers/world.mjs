@@ -15,7 +15,7 @@ const PYTHON = join(PEERS, "python/bin/python");
 export const BINARY = process.env.MIDCALL_BIN ?? join(HERE, "../../target/debug/midcall");
 
 /** Nothing here takes longer, unless something is wrong. */
-export const PATIENCE = 20_000;
+export const PATIENCE = 45_000;
 
 const typescript = (file, version) => [NODE, join(HERE, "sdk/typescript", file), version];
 const python = (folder, file) => [PYTHON, join(HERE, "sdk", folder, file)];
@@ -49,7 +49,7 @@ after(async () => {
 /** A promise that is not waited for any longer than `PATIENCE`. */
 export async function within(promise, what) {
   const late = new AbortController();
-  const timeout = sleep(PATIENCE, undefined, { signal: late.signal }).then(() => {
+  const timeout = sleep(PATIENCE, undefined, { ref: false, signal: late.signal }).then(() => {
     throw new Error(`in vain: ${what}`);
   });
   timeout.catch(() => {});
@@ -86,8 +86,8 @@ export class Told {
   next(wants) {
     const found = this.#told.findIndex(wants);
     if (found >= 0) return Promise.resolve(this.#told.splice(found, 1)[0]);
-    const found_ = new Promise((resolve) => this.#waiting.push({ wants, resolve }));
-    return within(found_, `${wants} among ${JSON.stringify(this.#told).slice(0, 2_000)}`);
+    const soon = new Promise((resolve) => this.#waiting.push({ wants, resolve }));
+    return within(soon, `${wants} among ${JSON.stringify(this.#told).slice(0, 2_000)}`);
   }
 }
 

@@ -1,0 +1,71 @@
+// Many questions in a row leave memory and file handles as they were.
+import assert from "node:assert/strict";
+import { readFile, readdir } from "node:fs/promises";
+import { describe, test } from "node:test";
+import { Person } from "./person.mjs";
+import { Wire, plain, until, wrap } from "./world.mjs";
+
+/** What a process holds: handles, and memory in kB. */
+async function holds({ pid }) {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  return { handles: (await readdir(`/proc/${pid}/fd`)).length, memory: Number(status.match(/VmRSS:\s+(\d+)/)[1]) };
+}
+
+async function start(capabilities) {
+  const { announce, command } = await wrap(plain());
+  const wire = new Wire(command);
+  await wire.open(capabilities);
+  return { wire, announce };
+}
+
+const ask = (wire) => wire.call("tools/call", { name: "ask", arguments: {}, _meta: { progressToken: "p" } });
+const word = ({ result }) => JSON.parse(result.content[0].text)[0].result?.content?.word;
+
+/** Asks so often, then says what that took. */
+async function times(count, wire, once) {
+  for (let n = 0; n < count; n++) assert.equal(await once(n), `${n}`);
+  return holds(wire);
+}
+
+describe("many questions", { concurrency: 2 }, () => {
+  test("a thousand that the client answers", async () => {
+    const { wire } = await start({ elicitation: {} });
+    const once = async (n) => {
+      const call = ask(wire);
+      const { id } = await wire.told.next(({ method }) => method === "elicitation/create");
+      wire.send({ jsonrpc: "2.0", id, result: { action: "accept", content: { word: `${n}` } } });
+      return word(await call);
+    };
+    const before = await times(100, wire, once);
+    const after = await times(1_000, wire, once);
+    assert.equal(after.handles, before.handles);
+    assert.ok(after.memory - before.memory < 512, `${before.memory} kB, then ${after.memory} kB`);
+  });
+
+  test("a hundred that a person answers, and a thousand that are too many", async () => {
+    const { wire, announce } = await start({});
+    const person = await Person.at(announce);
+    const once = async (n) => {
+      const call = ask(wire);
+      const { id } = await person.sees(`Question q${asked++}`);
+      await until(async () => (await person.accept(id, { word: `${n}` })).status === 200); // no more than 50 calls a second
+      return word(await call);
+    };
+    let asked = 0;
+    const before = await times(20, wire, once);
+    const after = await times(90, wire, once);
+    assert.equal(after.handles, before.handles);
+    assert.ok(after.memory - before.memory < 1_024, `${before.memory} kB, then ${after.memory} kB`); // closed tickets are known for ten minutes
+
+    // What is let in all the same, as the minute goes on, is cancelled.
+    const cancels = async () => person.cancel((await person.news.next(({ type }) => type === "elicitation/request")).id).then(cancels);
+    cancels().catch(() => {});
+    for (let refused = 0; refused < 1_000; ) {
+      const { result } = await ask(wire);
+      if (/more than 120 questions a minute/.test(result.content[0].text)) refused++;
+    }
+    const last = await holds(wire);
+    assert.equal(last.handles, before.handles);
+    assert.ok(last.memory - after.memory < 1_024, `${after.memory} kB, then ${last.memory} kB`);
+  });
+});
