@@ -116,9 +116,9 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     }
     let relay = Relay {
         session: Session::new(rules),
-        client,
-        to_client,
-        server: Lines::new(output, most),
+        client: Some(client),
+        to_client: Some(to_client),
+        server: Some(Lines::new(output, most)),
         to_server: Some(Outbox::new(input)),
         child,
         page,

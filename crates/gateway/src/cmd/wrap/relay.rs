@@ -4,14 +4,15 @@
 //! while the other takes what came before, so a slow reader slows the writer down, as it would
 //! without us, and both directions go on independently.
 
-use std::io;
+use std::future::pending;
+use std::io::{self, Write};
 use std::process::ExitStatus;
 use std::time::Duration;
 
 use rustix::process::Signal;
 use tokio::signal::unix::{self, SignalKind};
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::frame::Frame;
 use crate::route::Page;
@@ -19,31 +20,50 @@ use crate::session::{Act, Event, Session};
 use crate::transport::child::{self, Child};
 use crate::transport::{Line, Lines, Outbox};
 
-/// Both pipes, and what happens between them.
+/// Both pipes, and what happens between them. An end that is closed is not there any more.
 pub struct Relay {
     pub session: Session,
-    pub client: Lines,
-    pub to_client: Outbox,
-    pub server: Lines,
-    /// None once the server's input is closed.
+    pub client: Option<Lines>,
+    pub to_client: Option<Outbox>,
+    pub server: Option<Lines>,
     pub to_server: Option<Outbox>,
     pub child: Child,
     pub page: Page,
     pub news: UnboundedReceiver<Event>,
 }
 
-/// How a server that should end is asked to, one after the other.
-#[derive(Clone, Copy, PartialEq)]
-enum Ending {
-    /// Its input is closed.
-    Closed,
-    /// It was told to end.
-    Terminated,
-    /// It was ended.
-    Killed,
+/// What happens.
+enum Happening {
+    /// Something for the session.
+    Session(Event),
+    /// The client has said everything, or nobody reads what it is told.
+    ClientEnd,
+    /// The server has said everything.
+    ServerEnd,
+    /// A message is longer than is allowed.
+    TooLong(&'static str),
+    /// Some of what waited has got out.
+    Written,
+    /// The server takes nothing any more.
+    ServerDeaf,
+    /// The server's process ended.
+    Exit(ExitStatus),
+    /// We are told to end.
+    Signal(Signal),
+    /// The server has had long enough to end by itself.
+    Late,
 }
 
-/// How long each of those may take.
+/// How a server that should end is asked to, one after the other.
+#[derive(Clone, Copy, PartialEq)]
+enum Asked {
+    /// Its input was closed.
+    ByClosing,
+    /// It was told to end.
+    BySignal,
+}
+
+/// How long a server may take to end once it is asked to.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// How long a server's last words may take once it has ended: what it started may still hold
@@ -54,168 +74,198 @@ impl Relay {
     /// Relays until the server has ended. The exit code is its own.
     pub async fn run(mut self) -> anyhow::Result<u8> {
         let mut signals = Signals::new()?;
+        let mut asked: Option<(Asked, Instant)> = None;
+        let mut exit: Option<(ExitStatus, Instant)> = None;
         let mut acts = Vec::new();
-        let mut client_open = true;
-        let mut server_open = true;
-        let mut client_gone = false;
-        let mut ending: Option<(Ending, Instant)> = None;
-        let mut ended: Option<(ExitStatus, Instant)> = None;
         loop {
-            if let Some((status, until)) = ended
-                && (!server_open || Instant::now() >= until)
-            {
-                return self.finish(status, client_gone).await;
+            match exit {
+                Some((status, _)) if self.server.is_none() => return self.finish(status).await,
+                Some((status, until)) if until <= Instant::now() => {
+                    return self.finish(status).await;
+                }
+                _ => {}
             }
-            let waiting = self.to_server.as_ref().is_some_and(|out| !out.is_empty());
-            let room = self.to_server.as_ref().is_some_and(|out| !out.is_full());
-            let wakes_at = self.session.wakes_at();
-            let event = tokio::select! {
-                line = self.client.next(), if client_open && room => match line {
-                    Ok(Line::Whole(line)) => Some(Event::Client(Frame::new(line))),
-                    Ok(Line::TooLong) => anyhow::bail!("the client sent a longer message than --max-message allows"),
-                    Ok(Line::End) | Err(_) => {
-                        client_open = false;
-                        Some(Event::ClientGone)
-                    }
-                },
-                line = self.server.next(), if server_open && !self.to_client.is_full() => match line {
-                    Ok(Line::Whole(line)) => Some(Event::Server(Frame::new(line))),
-                    Ok(Line::TooLong) => {
-                        let told = "sent a longer message than --max-message allows".to_owned();
-                        self.child.signal(Signal::KILL);
-                        server_open = false;
-                        Some(Event::ServerGone(told))
-                    }
-                    Ok(Line::End) | Err(_) => {
-                        server_open = false;
-                        None
-                    }
-                },
-                written = self.to_client.flush(), if !self.to_client.is_empty() => {
-                    client_gone |= written.is_err();
-                    written.is_err().then_some(Event::ClientGone)
+            let late = exit.map(|(_, at)| at).or(asked.map(|(_, at)| at));
+            let event = match self.next(&mut signals, late, exit.is_some()).await? {
+                Happening::Session(event) => Some(event),
+                Happening::ClientEnd => {
+                    asked.get_or_insert((Asked::ByClosing, Instant::now() + PATIENCE));
+                    Some(Event::ClientGone)
                 }
-                written = flush(&mut self.to_server), if waiting => {
-                    if written.is_err() {
-                        self.close_input();
-                    }
+                Happening::ServerEnd => {
+                    self.server = None;
                     None
                 }
-                Some(event) = self.news.recv() => Some(event),
-                () = sleep_until(wakes_at.unwrap_or_else(Instant::now)), if wakes_at.is_some() => Some(Event::Woke),
-                status = self.child.end(), if ended.is_none() => {
-                    ended = Some((status?, Instant::now() + LAST_WORDS));
+                Happening::TooLong(who) => {
+                    self.server = None;
+                    self.child.signal(Signal::KILL);
+                    let limit =
+                        format!("was ended: {who} sent a message longer than --max-message");
+                    Some(Event::ServerGone(limit))
+                }
+                Happening::Written => None,
+                Happening::ServerDeaf => {
+                    self.to_server = None;
                     None
                 }
-                signal = signals.next() => {
+                Happening::Exit(status) => {
+                    exit = Some((status, Instant::now() + LAST_WORDS));
+                    None
+                }
+                Happening::Signal(signal) => {
                     // Whoever sends a signal twice does not want to wait.
-                    let again = matches!(ending, Some((Ending::Terminated | Ending::Killed, _)));
+                    let again = matches!(asked, Some((Asked::BySignal, _)));
                     self.child.signal(if again { Signal::KILL } else { signal });
-                    ending = Some((Ending::Terminated, Instant::now() + PATIENCE));
+                    asked = Some((Asked::BySignal, Instant::now() + PATIENCE));
                     None
                 }
-                () = until(ending.map(|(_, at)| at)), if ending.is_some() => {
-                    ending = Some(self.press(ending.map_or(Ending::Closed, |(how, _)| how)));
+                Happening::Late => {
+                    let firmly = matches!(asked, Some((Asked::BySignal, _)));
+                    self.child
+                        .signal(if firmly { Signal::KILL } else { Signal::TERM });
+                    asked = Some((Asked::BySignal, Instant::now() + PATIENCE));
                     None
                 }
-                () = until(ended.map(|(_, at)| at)), if ended.is_some() => None,
             };
-            let Some(event) = event else { continue };
-            let hangs_up = matches!(event, Event::ClientGone);
-            if let Event::Ended(id, _) = &event {
-                self.page.forget(id);
+            if let Some(event) = event {
+                self.tell(event, &mut acts).await;
             }
-            self.session.on(Instant::now(), event, &mut acts);
-            for act in acts.drain(..) {
-                match act {
-                    Act::ToClient(frame) => self.to_client.push(frame.into_bytes()),
-                    Act::ToServer(frame) => {
-                        if let Some(out) = &mut self.to_server {
-                            out.push(frame.into_bytes());
-                        }
-                    }
-                    Act::Ask(id, elicitation) => self.page.ask(id, &elicitation).await,
-                    Act::Withdraw(id, why) => self.page.withdraw(&id, why).await,
-                    Act::Complete(id) => self.page.complete(&id).await,
-                    Act::Noise(frame) => noise(&frame.into_bytes()),
-                }
-            }
-            client_gone |= self.to_client.hurry().is_err();
-            if let Some(out) = &mut self.to_server
-                && out.hurry().is_err()
+            // Once the client has hung up, and the server has everything it said.
+            let has_all = self.to_server.as_ref().is_some_and(Outbox::is_empty);
+            if self.client.is_none()
+                && has_all
+                && let Some(out) = self.to_server.take()
             {
-                self.close_input();
-            }
-            if hangs_up || client_gone {
-                client_open = false;
-                if self.to_server.as_ref().is_none_or(Outbox::is_empty) || client_gone {
-                    self.close_input();
-                }
-                ending.get_or_insert((Ending::Closed, Instant::now() + PATIENCE));
+                out.close();
             }
         }
     }
 
-    /// Asks a server that should have ended more firmly.
-    fn press(&mut self, how: Ending) -> (Ending, Instant) {
-        let (signal, next) = match how {
-            Ending::Closed => (Signal::TERM, Ending::Terminated),
-            Ending::Terminated | Ending::Killed => (Signal::KILL, Ending::Killed),
-        };
-        self.close_input();
-        self.child.signal(signal);
-        (next, Instant::now() + PATIENCE)
+    /// Waits for what happens next. `late` is when the server has had long enough.
+    async fn next(
+        &mut self,
+        signals: &mut Signals,
+        late: Option<Instant>,
+        exited: bool,
+    ) -> anyhow::Result<Happening> {
+        let server_listens = self.to_server.as_ref().is_none_or(|out| !out.is_full());
+        let client_listens = self.to_client.as_ref().is_none_or(|out| !out.is_full());
+        let wakes_at = self.session.wakes_at();
+        Ok(tokio::select! {
+            line = next_line(&mut self.client), if server_listens => match line {
+                Ok(Line::Whole(line)) => Happening::Session(Event::Client(Frame::new(line))),
+                Ok(Line::TooLong) => Happening::TooLong("the client"),
+                Ok(Line::End) | Err(_) => {
+                    self.client = None;
+                    Happening::ClientEnd
+                }
+            },
+            line = next_line(&mut self.server), if client_listens => match line {
+                Ok(Line::Whole(line)) => Happening::Session(Event::Server(Frame::new(line))),
+                Ok(Line::TooLong) => Happening::TooLong("it"),
+                Ok(Line::End) | Err(_) => Happening::ServerEnd,
+            },
+            written = flush(&mut self.to_client) => match written {
+                Ok(()) => Happening::Written,
+                Err(_) => self.client_deaf(),
+            },
+            written = flush(&mut self.to_server) => match written {
+                Ok(()) => Happening::Written,
+                Err(_) => Happening::ServerDeaf,
+            },
+            Some(event) = self.news.recv() => Happening::Session(event),
+            () = until(wakes_at) => Happening::Session(Event::Woke),
+            status = self.child.end(), if !exited => Happening::Exit(status?),
+            signal = signals.next() => Happening::Signal(signal),
+            () = until(late) => Happening::Late,
+        })
     }
 
-    fn close_input(&mut self) {
-        if let Some(out) = self.to_server.take() {
-            out.close();
+    /// Nobody reads what the client is told: whatever it says is not heard either.
+    fn client_deaf(&mut self) -> Happening {
+        self.to_client = None;
+        self.client = None;
+        Happening::ClientEnd
+    }
+
+    /// Tells the session what happened, and does what it says.
+    async fn tell(&mut self, event: Event, acts: &mut Vec<Act>) {
+        if let Event::Ended(id, _) = &event {
+            self.page.forget(id);
+        }
+        self.session.on(Instant::now(), event, acts);
+        for act in acts.drain(..) {
+            match act {
+                Act::ToClient(frame) => push(&mut self.to_client, frame),
+                Act::ToServer(frame) => push(&mut self.to_server, frame),
+                Act::Ask(id, elicitation) => self.page.ask(id, &elicitation).await,
+                Act::Withdraw(id, why) => self.page.withdraw(&id, why).await,
+                Act::Complete(id) => self.page.complete(&id).await,
+                Act::Noise(frame) => noise(&frame.into_bytes()),
+            }
+        }
+        // What cannot get out at once is waited for, and there an error is seen to.
+        for out in [&mut self.to_client, &mut self.to_server]
+            .into_iter()
+            .flatten()
+        {
+            let _ = out.hurry();
         }
     }
 
     /// Tells the client what became of its calls, and ends.
-    async fn finish(mut self, status: ExitStatus, client_gone: bool) -> anyhow::Result<u8> {
-        let mut acts = Vec::new();
+    async fn finish(mut self, status: ExitStatus) -> anyhow::Result<u8> {
         let how = child::how(status);
         tracing::info!("the server {how}");
-        self.session
-            .on(Instant::now(), Event::ServerGone(how), &mut acts);
-        for act in acts {
-            match act {
-                Act::ToClient(frame) => self.to_client.push(frame.into_bytes()),
-                Act::Withdraw(id, why) => self.page.withdraw(&id, why).await,
-                _ => {}
-            }
-        }
-        if !client_gone {
-            let last = async {
-                while !self.to_client.is_empty() && self.to_client.flush().await.is_ok() {}
-            };
-            let _ = tokio::time::timeout(PATIENCE, last).await;
+        self.tell(Event::ServerGone(how), &mut Vec::new()).await;
+        let last_words = async {
+            while self.to_client.as_ref().is_some_and(|out| !out.is_empty())
+                && flush(&mut self.to_client).await.is_ok()
+            {}
+        };
+        let _ = timeout(PATIENCE, last_words).await;
+        if let Some(out) = self.to_client.take() {
+            out.close();
         }
         // What the server started and left behind.
         self.child.signal(Signal::TERM);
-        self.to_client.close();
         self.page.close().await;
         Ok(child::code(status))
     }
 }
 
+/// The next line of an end that is open.
+async fn next_line(lines: &mut Option<Lines>) -> io::Result<Line> {
+    match lines {
+        Some(lines) => lines.next().await,
+        None => pending().await,
+    }
+}
+
+/// Writes some of what waits, if anything does.
 async fn flush(out: &mut Option<Outbox>) -> io::Result<()> {
     match out {
-        Some(out) => out.flush().await,
-        None => Ok(()),
+        Some(out) if !out.is_empty() => out.flush().await,
+        _ => pending().await,
+    }
+}
+
+fn push(out: &mut Option<Outbox>, frame: Frame) {
+    if let Some(out) = out {
+        out.push(frame.into_bytes());
     }
 }
 
 async fn until(at: Option<Instant>) {
-    sleep_until(at.unwrap_or_else(Instant::now)).await;
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => pending().await,
+    }
 }
 
 /// The server wrote something to its output that is no message: people see it where they see
 /// its errors.
 fn noise(line: &[u8]) {
-    use std::io::Write;
     tracing::debug!(
         bytes = line.len(),
         "the server wrote a line that is no message"
