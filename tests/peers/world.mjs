@@ -40,10 +40,12 @@ export const SERVERS = {
 /** A server without an SDK, for what no SDK would do: see its file. */
 export const plain = (...how) => [NODE, join(HERE, "sdk/plain/server.mjs"), ...how];
 
-/** Everything that a file of stories started is ended after it, the latest first. */
+/** Everything that a file of stories started is ended after it, and its folders go. */
 const ending = [];
+const folders = [];
 after(async () => {
-  for (const end of ending.reverse()) await end();
+  await Promise.all(ending.map((end) => end()));
+  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 5 })));
 });
 
 /** A promise that is not waited for any longer than `PATIENCE`. */
@@ -115,11 +117,15 @@ export class Process {
     ending.push(() => this.#kill());
   }
 
-  #kill() {
-    try {
-      process.kill(-this.pid, "SIGKILL");
-    } catch {
-      // Nothing of it is left.
+  /** Ends what has not ended by itself: told to first, so that it can end what it started. */
+  async #kill() {
+    for (const signal of ["SIGTERM", "SIGKILL"]) {
+      try {
+        process.kill(-this.pid, signal);
+      } catch {
+        break; // nothing of it is left
+      }
+      await Promise.race([this.ended, sleep(8_000, undefined, { ref: false })]);
     }
     for (const stream of this.process.stdio) stream?.destroy(); // somebody may have inherited them
   }
@@ -190,7 +196,7 @@ export class Wire extends Process {
 /** `midcall wrap` before a server's command, announced in a folder of its own. */
 export async function wrap(server, ...flags) {
   const folder = await mkdtemp(join(tmpdir(), "midcall-peers-"));
-  ending.push(() => rm(folder, { recursive: true, force: true }));
+  folders.push(folder);
   const announce = join(folder, "announce.json");
   return { announce, command: [BINARY, "wrap", "--no-open", "--announce", announce, ...flags, "--", ...server] };
 }
