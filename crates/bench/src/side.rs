@@ -82,6 +82,28 @@ pub fn figure(name: &str, budget: &str, mut ours: Side, mut peers: Vec<Side>) {
     }
 }
 
+/// Compares some with what they all add to, and prints a line for each. The ratio is by the base's
+/// time, in the same round: below the budget is better.
+pub fn beside(name: &str, budget: &str, mut base: Side, mut sides: Vec<Side>) {
+    base.warm_up();
+    sides.iter_mut().for_each(Side::warm_up);
+    for _ in 0..ROUNDS {
+        base.take_turn();
+        sides.iter_mut().for_each(Side::take_turn);
+    }
+    for side in &mut sides {
+        let rounds = side.turns.iter().zip(&base.turns);
+        let mut ratios: Vec<f64> = rounds.map(|(turn, base)| turn / base).collect();
+        let ratio = median(&mut ratios).0;
+        let x = median(&mut base.turns.clone());
+        let (y, side) = (side.median(), side.name);
+        println!(
+            "{name}: {} {x}, {side} {y}, ratio {ratio:.2} (budget {budget})",
+            base.name
+        );
+    }
+}
+
 /// The middle one of some times.
 pub fn median(times: &mut [f64]) -> Seconds {
     times.sort_by(f64::total_cmp);
@@ -93,6 +115,11 @@ pub fn median(times: &mut [f64]) -> Seconds {
 pub struct Seconds(f64);
 
 impl Seconds {
+    /// So many.
+    pub fn new(seconds: f64) -> Self {
+        Self(seconds)
+    }
+
     /// The number itself.
     pub fn seconds(self) -> f64 {
         self.0

@@ -1,0 +1,103 @@
+//! `midcall wrap` beside nothing in between, and beside other proxies.
+//!
+//! The others are bridges from standard streams to HTTP and back. To stand where `wrap` stands,
+//! between a client and a server on standard streams, they need both halves: a pair.
+
+mod line;
+mod way;
+
+use std::time::{Duration, Instant};
+
+use crate::side::{Seconds, Side, beside, median};
+use line::{Line, Mute};
+use way::Way;
+
+const STARTS: usize = 15;
+/// Others take seconds to start.
+const STARTS_OF_OTHERS: usize = 3;
+
+/// Every figure of this area.
+pub fn run() {
+    start_up();
+    let mut lines: Vec<(Way, Line)> = Vec::new();
+    for way in Way::all() {
+        match Line::open(&way) {
+            Ok(line) => lines.push((way, line)),
+            Err(Mute) => println!("wrap: {} does not come up", way.name),
+        }
+    }
+    trips(
+        "wrap, tools/call",
+        "≤ 1.25 ×, aim 1.15 ×",
+        &mut lines,
+        Line::call,
+    );
+    lines.retain_mut(|(way, line)| {
+        let asks = line.within(Duration::from_secs(5), Line::ask);
+        if asks.is_err() {
+            println!("wrap, elicitation: {} does not pass it on", way.name);
+        }
+        asks.is_ok()
+    });
+    trips("wrap, elicitation", "≤ 1.3 ×", &mut lines, Line::ask);
+    for (way, line) in &lines {
+        let budget = if way.is_ours() {
+            " (budget ≤ 12 MB)"
+        } else {
+            ""
+        };
+        if let Some(memory) = way.memory(line) {
+            println!("wrap, resident memory: {} {memory:.1} MB{budget}", way.name);
+        }
+    }
+}
+
+/// Round trips of one kind, all ways taking turns.
+fn trips(
+    name: &str,
+    budget: &str,
+    lines: &mut [(Way, Line)],
+    trip: fn(&mut Line) -> Result<(), Mute>,
+) {
+    let mut sides = lines
+        .iter_mut()
+        .map(|(way, line)| Side::here(way.name, move || trip(line).expect("it answered before")));
+    let Some(direct) = sides.next() else { return };
+    beside(name, budget, direct, sides.collect());
+}
+
+/// From nothing to the answer to `initialize`.
+fn start_up() {
+    let ways = Way::all();
+    let mut took: Vec<Vec<f64>> = ways.iter().map(|_| Vec::new()).collect();
+    for round in 0..STARTS {
+        for (way, took) in ways.iter().zip(&mut took) {
+            if way.is_other() && round >= STARTS_OF_OTHERS {
+                continue;
+            }
+            let start = Instant::now();
+            if Line::open(way).is_ok() {
+                took.push(start.elapsed().as_secs_f64());
+            }
+        }
+    }
+    let mut medians = took
+        .iter_mut()
+        .map(|took| (!took.is_empty()).then(|| median(took)));
+    let Some(direct) = medians.next().flatten() else {
+        return;
+    };
+    for (way, median) in ways.iter().skip(1).zip(medians) {
+        let Some(median) = median else { continue };
+        let added = Seconds::new(median.seconds() - direct.seconds());
+        let budget = if way.is_ours() {
+            " (budget ≤ 15 ms)"
+        } else {
+            ""
+        };
+        println!(
+            "wrap, start-up: direct {direct}, {} {median}, added {added}{budget}",
+            way.name
+        );
+    }
+}

@@ -1,0 +1,195 @@
+//! How a client gets to the trivial server: directly, through `midcall wrap`, or through others.
+
+use std::env;
+use std::fs;
+use std::net::TcpListener;
+
+use super::line::Line;
+
+const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/server.mjs");
+
+/// One way. Its commands are made anew each time: they name a free port.
+pub struct Way {
+    pub name: &'static str,
+    commands: fn() -> Commands,
+}
+
+/// What is started for it.
+pub struct Commands {
+    /// Behind the one that the client starts: a server on this port.
+    pub behind: Option<(Vec<String>, u16)>,
+    /// What the client starts.
+    pub front: Vec<String>,
+}
+
+impl Way {
+    /// Every way, the direct one first and ours second.
+    pub fn all() -> Vec<Self> {
+        vec![
+            Self {
+                name: "direct",
+                commands: direct,
+            },
+            Self {
+                name: OURS,
+                commands: ours,
+            },
+            Self {
+                name: "mcp-proxy of PyPI, a pair",
+                commands: python_proxy,
+            },
+            Self {
+                name: "supergateway, a pair",
+                commands: supergateway,
+            },
+            Self {
+                name: "npm's mcp-proxy and mcp-remote",
+                commands: remote,
+            },
+        ]
+    }
+
+    pub fn is_ours(&self) -> bool {
+        self.name == OURS
+    }
+
+    /// Neither direct nor ours.
+    pub fn is_other(&self) -> bool {
+        let commands = self.commands();
+        commands.behind.is_some()
+    }
+
+    pub fn commands(&self) -> Commands {
+        (self.commands)()
+    }
+
+    /// What it holds besides the server, in MB; nothing where there is no `/proc`.
+    pub fn memory(&self, line: &Line) -> Option<f64> {
+        let server = vec![node(), SERVER.to_owned()];
+        let all = processes()?;
+        let mut inside = line.pids();
+        let mut kilobytes = 0;
+        while let Some(pid) = inside.pop() {
+            inside.extend(
+                all.iter()
+                    .filter(|(_, parent)| *parent == pid)
+                    .map(|(child, _)| *child),
+            );
+            if command(pid) != server {
+                kilobytes += resident(pid).unwrap_or(0);
+            }
+        }
+        (kilobytes > 0).then(|| kilobytes as f64 / 1024.0)
+    }
+}
+
+const OURS: &str = "ours";
+
+fn direct() -> Commands {
+    Commands {
+        behind: None,
+        front: vec![node(), SERVER.to_owned()],
+    }
+}
+
+fn ours() -> Commands {
+    let binary = told("MIDCALL_BIN");
+    let front = [binary, "wrap".to_owned(), "--".to_owned()]
+        .into_iter()
+        .chain(direct().front);
+    Commands {
+        behind: None,
+        front: front.collect(),
+    }
+}
+
+fn python_proxy() -> Commands {
+    let python = format!("{}/python/bin/python", told("MIDCALL_PROXIES"));
+    let port = free_port();
+    let behind = format!(
+        "{python} -m mcp_proxy --host 127.0.0.1 --port {port} --pass-environment -- {} {SERVER}",
+        node()
+    );
+    let front =
+        format!("{python} -m mcp_proxy --transport streamablehttp http://127.0.0.1:{port}/mcp");
+    Commands {
+        behind: Some((words(&behind), port)),
+        front: words(&front),
+    }
+}
+
+fn supergateway() -> Commands {
+    let program = package("supergateway/dist/index.js");
+    let port = free_port();
+    let mut behind = words(&format!(
+        "{program} --logLevel none --outputTransport streamableHttp --stateful --port {port} --stdio"
+    ));
+    behind.push(format!("{} {SERVER}", node()));
+    let front = format!("{program} --logLevel none --streamableHttp http://127.0.0.1:{port}/mcp");
+    Commands {
+        behind: Some((behind, port)),
+        front: words(&front),
+    }
+}
+
+fn remote() -> Commands {
+    let port = free_port();
+    let proxy = package("mcp-proxy/dist/bin/mcp-proxy.mjs");
+    let behind = format!(
+        "{proxy} --host 127.0.0.1 --port {port} -- {} {SERVER}",
+        node()
+    );
+    let remote = package("mcp-remote/dist/proxy.js");
+    let front = format!("{remote} http://127.0.0.1:{port}/mcp --allow-http --transport http-only");
+    Commands {
+        behind: Some((words(&behind), port)),
+        front: words(&front),
+    }
+}
+
+/// A program of npm's, run by our Node.
+fn package(path: &str) -> String {
+    format!("{} {}/node_modules/{path}", node(), told("MIDCALL_PROXIES"))
+}
+
+fn node() -> String {
+    told("MIDCALL_NODE")
+}
+
+fn told(name: &str) -> String {
+    env::var(name).unwrap_or_else(|_| panic!("{name}: this program is run by ./bench"))
+}
+
+fn words(line: &str) -> Vec<String> {
+    line.split(' ').map(str::to_owned).collect()
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback is there");
+    listener.local_addr().expect("it is bound").port()
+}
+
+/// All processes, with their parents.
+fn processes() -> Option<Vec<(u32, u32)>> {
+    let entries = fs::read_dir("/proc").ok()?.filter_map(Result::ok);
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    Some(
+        pids.filter_map(|pid| Some((pid, status(pid, "PPid:")?)))
+            .collect(),
+    )
+}
+
+fn resident(pid: u32) -> Option<u32> {
+    status(pid, "VmRSS:")
+}
+
+fn status(pid: u32, name: &str) -> Option<u32> {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+fn command(pid: u32) -> Vec<String> {
+    let text = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    text.split_terminator('\0').map(str::to_owned).collect()
+}
