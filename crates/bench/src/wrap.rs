@@ -32,14 +32,6 @@ pub fn run() {
         &mut lines,
         Line::call,
     );
-    lines.retain_mut(|(way, line)| {
-        let asks = line.within(Duration::from_secs(5), Line::ask);
-        if asks.is_err() {
-            println!("wrap, elicitation: {} does not pass it on", way.name);
-        }
-        asks.is_ok()
-    });
-    trips("wrap, elicitation", "≤ 1.3 ×", &mut lines, Line::ask);
     for (way, line) in &lines {
         let budget = if way.is_ours() {
             " (budget ≤ 12 MB)"
@@ -50,6 +42,14 @@ pub fn run() {
             println!("wrap, resident memory: {} {memory:.1} MB{budget}", way.name);
         }
     }
+    lines.retain_mut(|(way, line)| {
+        let asks = line.within(Duration::from_secs(5), Line::ask);
+        if asks.is_err() {
+            println!("wrap, elicitation: {} does not pass it on", way.name);
+        }
+        asks.is_ok()
+    });
+    trips("wrap, elicitation", "≤ 1.3 ×", &mut lines, Line::ask);
 }
 
 /// Round trips of one kind, all ways taking turns.
