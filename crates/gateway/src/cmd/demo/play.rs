@@ -120,10 +120,11 @@ impl Stage {
             link,
             mut finished,
         } = asked;
-        let respond = |result: ElicitResult| json!({"jsonrpc": "2.0", "id": id, "result": result.write()});
+        let respond =
+            |result: ElicitResult| json!({"jsonrpc": "2.0", "id": id, "result": result.write()});
         let name = ticket.id();
         let mut is_answered = false; // Opening a link says yes, before the person is done there.
-        let mut is_taken_back = false;
+        let (mut is_finished, mut is_taken_back) = (false, false);
         let outcome = loop {
             tokio::select! {
                 outcome = &mut ticket => break outcome,
@@ -131,7 +132,8 @@ impl Stage {
                     is_answered = true;
                     say(tell, respond(ElicitResult::accept(None))).await;
                 }
-                Ok(()) = &mut finished => {
+                Ok(()) = &mut finished, if !is_finished => {
+                    is_finished = true;
                     say(tell, complete(&link)).await;
                     let done = Submission::Accept(Values::default());
                     let by = By { route: Route::Page, human: true };
@@ -210,10 +212,7 @@ fn result(elicitation: &Elicitation, outcome: &Outcome) -> ElicitResult {
     result.with_outcome(told)
 }
 
-fn masked(
-    content: Map<String, Value>,
-    secret: impl Iterator<Item = String>,
-) -> Map<String, Value> {
+fn masked(content: Map<String, Value>, secret: impl Iterator<Item = String>) -> Map<String, Value> {
     let mut content = Value::Object(content);
     for path in secret {
         if let Some(value) = content.pointer_mut(&path) {
