@@ -10,7 +10,7 @@ import { ending } from "./lists.js";
 import { Page } from "./page.js";
 import { say } from "./words.js";
 
-/** @typedef {{name: string, messages: any[], state: "waiting" | "ended" | "failed"}} Run */
+/** @typedef {{name: string, messages: any[], state: "new" | "waiting" | "ended" | "failed"}} Run */
 
 /** How many runs are shown. */
 const MOST = 6;
@@ -35,12 +35,13 @@ if (await page.open()) {
 /** @param {string} name */
 async function ask(name) {
   /** @type {Run} */
-  const run = { name, messages: [], state: "waiting" };
+  const run = { name, messages: [], state: "new" };
   runs = [run, ...runs].slice(0, MOST);
   page.draw();
   try {
     for await (const message of page.gateway.ask(name)) {
       run.messages.push(message);
+      run.state = "waiting";
       page.draw();
     }
     run.state = run.messages.some(({ error }) => error) ? "failed" : "ended";

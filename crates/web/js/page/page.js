@@ -15,7 +15,7 @@ import { before, ending, waiting } from "./lists.js";
 import * as memory from "./memory.js";
 import * as notifications from "./notify.js";
 import { isIn, Queue } from "./queue.js";
-import { say, speak } from "./words.js";
+import { say, speak, voice } from "./words.js";
 
 /** @typedef {import("./queue.js").Closing} Closing */
 /** How long "Connected again" stays. */
@@ -52,6 +52,11 @@ export class Page {
   #said = h("p", { class: "said", role: "status" });
   #main = h("main", { id: "content", tabindex: "-1" });
   #extra;
+  /** What the bar showed last. */
+  #drawn = "";
+  /** Where on the page the person is, by name: drawing makes new elements. */
+  #at = "";
+  #isAsking = false;
 
   /** @param {() => Node[]} [extra]  what a page has besides, above the lists; drawn again with each language */
   constructor(extra) {
@@ -167,24 +172,42 @@ export class Page {
 
   /** Brings the screen in line with the state. */
   draw() {
-    const focused = document.activeElement?.id;
+    const focused = document.activeElement;
+    if (focused?.id) this.#at = focused.id;
+    const left = focused !== document.body || this.#isAsking;
     const all = this.#barred ? [] : this.#queue.all;
     const open = all.filter((ticket) => isIn(ticket, this.#place));
-    const arriving = this.#connection.state === "connecting" && !this.#barred;
-    this.#bar.replaceChildren(...bar(
-      { state: this.#barred ? undefined : this.#connection.state, workspace: this.#place.workspace, workspaces: this.#workspaces(all) },
-      { speak: (tag) => this.#speak(tag), move: (workspace) => this.#choose(workspace), tryNow: () => this.#connection.tryNow(), draw: () => this.draw() },
-    ).filter((part) => part !== false));
-    const past = this.#queue.past.filter((one) => isIn(one, this.#place));
-    const content = this.#barred ? [barred(this.#barred)] : arriving ? [] : [
-      ...(this.#extra?.() ?? [h("h1", {}, say("page.title"))]),
-      (open.length > 0 || !this.#extra) && waiting(open, (id) => this.#answer(id)),
-      before(past),
-    ];
-    this.#main.replaceChildren(...content.filter((part) => part !== false));
+    this.#drawBar(all);
+    this.#main.replaceChildren(...(this.#barred ? [barred(this.#barred)] : this.#connection.state === "connecting" ? [] : this.#lists(open)));
     badge(say("page.title"), open.length);
     this.#ask(open);
-    if (focused && !this.#asking.id) document.getElementById(focused)?.focus();
+    this.#isAsking = this.#asking.id !== undefined;
+    // What was focused may have been drawn anew; a dialog that went gives the focus back as well.
+    if (left && !this.#isAsking && document.activeElement === document.body) document.getElementById(this.#at)?.focus({ preventScroll: true });
+  }
+
+  /** Only when something changed: a menu that is open would close. @param {import("./queue.js").Ticket[]} all */
+  #drawBar(all) {
+    const now = { state: this.#barred ? undefined : this.#connection.state, workspace: this.#place.workspace, workspaces: this.#workspaces(all) };
+    const drawn = JSON.stringify([voice.tag, now.state, now.workspace, [...now.workspaces], notifications.permission()]);
+    if (drawn === this.#drawn) return;
+    this.#drawn = drawn;
+    this.#bar.replaceChildren(...bar(now, {
+      speak: (tag) => this.#speak(tag),
+      move: (workspace) => this.#choose(workspace),
+      tryNow: () => this.#connection.tryNow(),
+      draw: () => this.draw(),
+    }));
+  }
+
+  /** @param {import("./queue.js").Ticket[]} open */
+  #lists(open) {
+    const past = this.#queue.past.filter((one) => isIn(one, this.#place));
+    return [
+      ...(this.#extra?.() ?? [h("h1", {}, say("page.title"))]),
+      ...(open.length || !this.#extra ? [waiting(open, (id) => this.#answer(id))] : []),
+      ...(past.length ? [before(past)] : []),
+    ];
   }
 
   /** @param {import("./queue.js").Ticket[]} open */
