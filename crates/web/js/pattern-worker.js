@@ -159,7 +159,7 @@ class Parser {
   #assertion() {
     const found = this.#take(/^(?:[\^$]|\\[bB])/)?.[0];
     if (found && /^[*+?{]/.test(this.#rest)) throw new Error("nothing to repeat");
-    return found && ASSERTIONS[/** @type {keyof ASSERTIONS} */ (found)];
+    return found && ASSERTIONS[found];
   }
 
   /** @returns {Build | undefined} */
