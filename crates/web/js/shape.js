@@ -16,7 +16,7 @@ export function shape(schema, at) {
   const keyword = options(schema, at);
   if (keyword && (!type || has(PLAIN, type))) return { kind: "choice", keyword };
   if (keyword) return { kind: "json" };
-  if (type && has(PLAIN, type)) return { kind: PLAIN[/** @type {keyof PLAIN} */ (type)] };
+  if (type && has(PLAIN, type)) return { kind: PLAIN[type] };
   // The other two change what `items` is about.
   if (type === "array" && isObject(schema.items) && !("prefixItems" in schema || "unevaluatedItems" in schema)) {
     const { kind, keyword } = shape(schema.items, at + "/items");
@@ -25,7 +25,7 @@ export function shape(schema, at) {
   return { kind: (!type || type === "object") && "properties" in schema ? "group" : "json" };
 }
 
-/** @type {{ string: Kind, number: Kind, integer: Kind, boolean: Kind }} */
+/** @type {{ [type: string]: Kind }} */
 const PLAIN = { string: "text", number: "number", integer: "integer", boolean: "switch" };
 const TYPES = [...Object.keys(PLAIN), "array", "object", "null"];
 
