@@ -59,7 +59,7 @@ function notify(draw) {
   return h("button", {
     type: "button", id: "notify", class: `quiet ${permission}`, title: say(`page.${hint}`), "aria-disabled": isOpen ? undefined : "true",
     onclick: () => isOpen && notifications.ask().then(draw, draw),
-  }, h("span", { class: "bell", "aria-hidden": "true" }), say(`page.${key}`));
+  }, h("span", { class: "bell", "aria-hidden": "true" }), h("span", { class: "text" }, say(`page.${key}`)));
 }
 
 /**

@@ -69,10 +69,10 @@ function messages() {
 
 /** @param {Run} run */
 function drawn({ name, messages, state }) {
-  const outcomes = messages.flatMap(({ outcome }) => outcome ?? []);
+  const outcomes = messages.flatMap(({ outcome }) => outcome ? say(`state.${ending(outcome)}`) : []);
+  const told = [...outcomes, ...(state === "ended" ? [] : [say(state === "failed" ? "demo.failed" : "demo.waiting")])];
   return h("article", { class: `run ${state}` },
-    h("h3", {}, say(`demo.${name}`), h("span", { class: "outcome" },
-      state === "failed" ? say("demo.failed") : outcomes.length ? outcomes.map((outcome) => say(`state.${ending(outcome)}`)).join(" · ") : say("demo.waiting"))),
+    h("h3", {}, say(`demo.${name}`), h("span", { class: "outcome" }, told.join(" · "))),
     h("ol", {}, ...messages.filter(({ outcome }) => !outcome).map((message) => {
       const key = message.method === "elicitation/create" ? "asks" : message.method ? "notifies" : "hears";
       return h("li", { class: key },

@@ -20,7 +20,7 @@ export function waiting(tickets, answer) {
         h("p", { class: "message", dir: "auto", id: `message-${ticket.id}` }, clean(ticket.description, 300)),
         h("p", { class: "hint" }, say("page.asked_at", { time: time(ticket.asked) }), ticket.workspace && h("span", { class: "tag" }, words(ticket.workspace, 60))),
       ),
-      h("button", { type: "button", id: `answer-${ticket.id}`, "aria-describedby": `message-${ticket.id}`, onclick: () => answer(ticket.id) }, say("page.answer")),
+      h("button", { type: "button", class: "main", id: `answer-${ticket.id}`, "aria-describedby": `message-${ticket.id}`, onclick: () => answer(ticket.id) }, say("page.answer")),
     ))),
   );
 }

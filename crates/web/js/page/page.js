@@ -41,7 +41,7 @@ export class Page {
       this.draw();
     },
     later: (id) => {
-      this.#later.add(id);
+      for (const ticket of this.#queue.all) this.#later.add(ticket.id); // The list shows them all; only new ones come by themselves.
       this.draw();
       document.getElementById(`answer-${id}`)?.focus();
     },
@@ -58,7 +58,7 @@ export class Page {
   #at = "";
   #isAsking = false;
 
-  /** @param {() => Node[]} [extra]  what a page has besides, above the lists; drawn again with each language */
+  /** @param {() => Node[]} [extra]  what a page has besides: its lead, and what else there is */
   constructor(extra) {
     this.#extra = extra;
   }
@@ -203,17 +203,20 @@ export class Page {
   /** @param {import("./queue.js").Ticket[]} open */
   #lists(open) {
     const past = this.#queue.past.filter((one) => isIn(one, this.#place));
+    const [lead, ...rest] = this.#extra?.() ?? [h("h1", {}, say("page.title"))];
     return [
-      ...(this.#extra?.() ?? [h("h1", {}, say("page.title"))]),
-      ...(open.length || !this.#extra ? [waiting(open, (id) => this.#answer(id))] : []),
+      lead,
+      ...(open.length || !rest.length ? [waiting(open, (id) => this.#answer(id))] : []),
+      ...rest,
       ...(past.length ? [before(past)] : []),
     ];
   }
 
   /** @param {import("./queue.js").Ticket[]} open */
   #ask(open) {
-    const next = open.find(({ id }) => id === this.#asking.id) ?? open.find(({ id }) => !this.#later.has(id));
-    if (!next || this.#later.has(next.id)) this.#asking.dismiss();
+    const now = open.filter(({ id }) => !this.#later.has(id));
+    const next = now.find(({ id }) => id === this.#asking.id) ?? now[0];
+    if (!next) this.#asking.dismiss();
     else this.#asking.show(next, open.length > 1 ? `${open.indexOf(next) + 1}/${open.length}` : "");
   }
 
