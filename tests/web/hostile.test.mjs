@@ -23,6 +23,8 @@ const tells = async (schema, content) => (await problems(read(schema), content))
 test("a schema that could run without end is not enforced", async () => {
   const doubling = { d40: { type: "string" } };
   for (let n = 0; n < 40; n++) doubling["d" + n] = { allOf: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] };
+  const wide = { w9: { type: "null" } };
+  for (let n = 0; n < 9; n++) wide["w" + n] = { allOf: Array(50).fill({ $ref: `#/$defs/w${n + 1}` }) };
   let nested = { type: "array" };
   for (let n = 0; n < 110; n++) nested = { not: nested };
   for (const [why, it, $defs] of [
@@ -34,6 +36,7 @@ test("a schema that could run without end is not enforced", async () => {
     ["2^40 paths", { $ref: "#/$defs/d0" }, doubling],
     ["2^40 paths among options", { anyOf: [{ $ref: "#/$defs/d0" }, { type: "array" }] }, doubling],
     ["null and 2^40 paths", { oneOf: [{ $ref: "#/$defs/d0" }, { type: "null" }] }, doubling],
+    ["null and 50^9 paths", { oneOf: [{ $ref: "#/$defs/w0" }, { type: "null" }] }, wide],
     ["not a schema", { type: "array", minItems: "two" }, {}],
     ["many nodes", { type: "object", not: { enum: Array(20_000).fill(1) } }, {}],
   ]) {
