@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./node-worker.mjs";
 import { problems } from "../../crates/web/js/check.js";
-import { FormError, read } from "../../crates/web/js/form.js";
+import { FormError, open, read } from "../../crates/web/js/form.js";
 import { judge } from "../../crates/web/js/link.js";
 import { asks } from "../../crates/web/js/secret.js";
 import * as values from "../../crates/web/js/values.js";
@@ -18,7 +18,7 @@ async function soon(what, work) {
   return result;
 }
 
-const tells = async (schema, content) => (await problems(read(schema), content)).map(({ key }) => key.split(".").at(-1));
+const tells = async (schema, content) => (await problems(await open(schema), content)).map(({ key }) => key.split(".").at(-1));
 
 test("a schema that could run without end is not enforced", async () => {
   const doubling = { d40: { type: "string" } };
@@ -97,7 +97,7 @@ test("random schemas and values never break anything", async () => {
   for (let n = 0; n < 4000; n++) {
     const schema = { $defs: { it: draw(3) }, properties: { it: draw(4), type: draw(3) } };
     try {
-      const form = read(schema);
+      const form = await open(schema);
       forms++;
       const content = { it: draw(3), type: draw(2) };
       await problems(form, content);

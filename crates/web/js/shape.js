@@ -157,12 +157,7 @@ export function local(target, shared) {
  * Whether a keyword can refuse a value. The others only say something about it.
  * @param {string} keyword
  */
-export const isRule = (keyword) => RULES.includes(keyword);
+export const isRule = (keyword) => RULE.test(keyword);
 
-const RULES = (
-  "type enum const $ref $dynamicRef allOf anyOf oneOf not if then else minLength maxLength pattern format " +
-  "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf items prefixItems contains minContains " +
-  "maxContains minItems maxItems uniqueItems unevaluatedItems properties patternProperties " +
-  "additionalProperties unevaluatedProperties propertyNames required dependentRequired dependentSchemas " +
-  "dependencies minProperties maxProperties"
-).split(" ");
+const RULE =
+  /^(type|enum|const|\$ref|\$dynamicRef|(all|any|one)Of|not|if|then|else|(min|max)(Length|imum|Items|Contains|Properties)|exclusiveM(in|ax)imum|multipleOf|pattern|format|contains|(prefixI|unevaluatedI|i)tems|uniqueItems|(patternP|additionalP|unevaluatedP|p)roperties|propertyNames|required|dependent(Required|Schemas)|dependencies)$/;
