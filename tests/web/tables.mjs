@@ -5,7 +5,7 @@
  * what is wrong, case by case, and how many cases there were.
  */
 import { problems, quick } from "../../crates/web/js/check.js";
-import { read } from "../../crates/web/js/form.js";
+import { SUSPICIOUS, open } from "../../crates/web/js/form.js";
 import { judge } from "../../crates/web/js/link.js";
 import { asks } from "../../crates/web/js/secret.js";
 
@@ -32,7 +32,7 @@ export async function checks(text) {
   let ran = 0;
   for (const file of CHECK) {
     for (const { name, schema, cases } of parse(await text(`check/${file}.json`))) {
-      const form = read(schema);
+      const form = await open(schema);
       for (const { name: which, content, problems: expected } of cases) {
         ran++;
         const told = (found) => show(found.map(({ path, key }) => ({ path, key })));
@@ -73,6 +73,7 @@ export async function secrets(text) {
     for (const { name, title, description, format, secret } of JSON.parse(await text(`secret/${file}.json`))) {
       ran++;
       const found = asks(name, title ?? undefined, description ?? undefined, format ?? undefined);
+      if (secret && !SUSPICIOUS.test([name, title, description, format].join())) wrong.push(`${file}: ${name} is not suspicious`);
       if (found !== (secret ?? undefined)) wrong.push(`${file}: ${found} for ${show({ name, title, description, secret })}`);
     }
   }

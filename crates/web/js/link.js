@@ -56,8 +56,14 @@ const reason = (name, param, value) => ({
   params: param ? { [param]: String(value) } : {},
 });
 
-/** @param {string} text */
-const parse = (text) => (URL.canParse(text) ? new URL(text) : undefined);
+/**
+ * Chromium takes a space in a host and escapes it, though the standard wants it refused.
+ * @param {string} text
+ */
+function parse(text) {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url && isWeb(url) && /[%\s<>^|]/.test(url.hostname) ? undefined : url;
+}
 
 /** @param {URL} url */
 const isWeb = ({ protocol }) => protocol === "https:" || protocol === "http:";
