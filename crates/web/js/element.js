@@ -22,6 +22,8 @@
  * @fires elicitation-timeout   the deadline has passed, and nothing will be sent
  * @fires elicitation-closed    the person has put away the note that `close` left
  *
+ * @slot aside         in the header: what a page lets people do besides, such as putting the question off
+ *
  * @csspart dialog header queue countdown close body title message field label help problem warning
  *          link host url warnings review footer problems reason actions accept reject cancel note
  * @cssprop --mcp-elicitation-{accent,on-accent,background,text,muted,line,danger,radius,width,font}
@@ -271,6 +273,7 @@ export class McpElicitationElement extends HTMLElement {
       total !== undefined && h("span", { part: "queue" }, say("label.queue", { position, total })) || "",
       this.#clock,
       cross(say("action.close"), () => this.#leave(), "close"),
+      h("slot", { name: "aside" }),
     );
 
     const title = this.#step === "review" ? say("label.review") : request.title ?? this.#form?.title;
@@ -315,7 +318,7 @@ export class McpElicitationElement extends HTMLElement {
     if (this.opened) return [row(action("open_again", "again", () => this.#open()), cancel, main("finished"))];
     if (this.#step === "review") return [row(action("change", "change", () => this.#go("ask")), cancel, main("accept"))];
     const { panel, buttons } = refusal(this.#voice, (reason) => this.decline(reason));
-    if (this.#link?.refused || !this.#link && !this.#form) return [panel, row(buttons, cancel)];
+    if (this.#link ? this.#link.refused : !this.#form) return [panel, row(buttons, cancel)];
     const { fields } = this.#form ?? { fields: [] };
     const key = this.#link ? "open_link" : !fields.length ? "approve" : long(fields) ? "review" : "accept";
     return [panel, problems, row(buttons, cancel, main(key))];
@@ -354,8 +357,8 @@ export class McpElicitationElement extends HTMLElement {
   }
 
   #open() {
-    const url = this.#link?.url;
-    if (this.#link?.refused || !url) return;
+    const url = this.#link?.url; // none when it is refused
+    if (!url) return;
     if (this.#fire("elicitation-open", { url }, true)) window.open(url, "_blank", "noopener,noreferrer");
     this.#dialog.opening.textContent = this.#voice.say("url_mode.opening");
     if (this.opened) return;
@@ -369,7 +372,7 @@ export class McpElicitationElement extends HTMLElement {
     this.#fire("elicitation-finished", { action });
   }
 
-  /** @param {object & {action: string}} detail */
+  /** @param {{action: string, content?: object, _meta?: object}} detail */
   #answer(detail) {
     if (this.#busy || !this.#request) return;
     if (this.opened) return this.#finish("cancel");
@@ -403,7 +406,7 @@ export class McpElicitationElement extends HTMLElement {
   #entered(event) {
     if (event.key !== "Enter" || this.#touched || event.defaultPrevented || !(event.target instanceof HTMLInputElement)) return;
     event.preventDefault();
-    this.#dialog.footer.querySelector(".accept")?.focus();
+    /** @type {HTMLElement | null} */ (this.#dialog.footer.querySelector(".accept"))?.focus();
   }
 
   /**
