@@ -274,6 +274,7 @@ export class McpElicitationElement extends HTMLElement {
       this.#clock,
       h("slot", { name: "aside" }),
       cross(say("action.close"), () => this.#leave(), "close"),
+      h("slot", { name: "aside" }),
     );
 
     const title = this.#step === "review" ? say("label.review") : request.title ?? this.#form?.title;
@@ -318,7 +319,7 @@ export class McpElicitationElement extends HTMLElement {
     if (this.opened) return [row(action("open_again", "again", () => this.#open()), cancel, main("finished"))];
     if (this.#step === "review") return [row(action("change", "change", () => this.#go("ask")), cancel, main("accept"))];
     const { panel, buttons } = refusal(this.#voice, (reason) => this.decline(reason));
-    if (this.#link?.refused || !this.#link && !this.#form) return [panel, row(buttons, cancel)];
+    if (this.#link ? this.#link.refused : !this.#form) return [panel, row(buttons, cancel)];
     const { fields } = this.#form ?? { fields: [] };
     const key = this.#link ? "open_link" : !fields.length ? "approve" : long(fields) ? "review" : "accept";
     return [panel, problems, row(buttons, cancel, main(key))];
@@ -357,8 +358,8 @@ export class McpElicitationElement extends HTMLElement {
   }
 
   #open() {
-    const url = this.#link?.url;
-    if (this.#link?.refused || !url) return;
+    const url = this.#link?.url; // none when it is refused
+    if (!url) return;
     if (this.#fire("elicitation-open", { url }, true)) window.open(url, "_blank", "noopener,noreferrer");
     this.#dialog.opening.textContent = this.#voice.say("url_mode.opening");
     if (this.opened) return;
@@ -372,7 +373,7 @@ export class McpElicitationElement extends HTMLElement {
     this.#fire("elicitation-finished", { action });
   }
 
-  /** @param {object & {action: string}} detail */
+  /** @param {{action: string, content?: object, _meta?: object}} detail */
   #answer(detail) {
     if (this.#busy || !this.#request) return;
     if (this.opened) return this.#finish("cancel");
@@ -406,7 +407,7 @@ export class McpElicitationElement extends HTMLElement {
   #entered(event) {
     if (event.key !== "Enter" || this.#touched || event.defaultPrevented || !(event.target instanceof HTMLInputElement)) return;
     event.preventDefault();
-    this.#dialog.footer.querySelector(".accept")?.focus();
+    /** @type {HTMLElement | null} */ (this.#dialog.footer.querySelector(".accept"))?.focus();
   }
 
   /**

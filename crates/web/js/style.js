@@ -60,6 +60,7 @@ form { display: flex; flex-direction: column; min-block-size: 0; }
 .body { overflow: auto; overscroll-behavior: contain; padding: 1.25rem; display: grid; grid-template-columns: 100%; gap: 1rem; }
 h3 { font-size: 1.25rem; font-weight: 650; line-height: 1.3; letter-spacing: -.01em; }
 .message { white-space: pre-wrap; }
+[dir=auto] { text-align: match-parent; }
 .fields, .group { display: grid; grid-template-columns: 100%; gap: 1.25rem; }
 .fields:empty { display: none; }
 fieldset { border: 0; padding: 0; }
@@ -129,7 +130,7 @@ a { color: inherit; }
 .reason textarea { margin-block-start: .25rem; }
 .actions { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
 .actions > :first-child { margin-inline-end: auto; }
-button { font: inherit; font-weight: 550; color: var(--text); background: var(--ground); border: 1px solid var(--line); border-radius: var(--round); min-block-size: 2.5rem; padding: .375rem 1rem; cursor: pointer; }
+button { font: inherit; font-weight: 550; color: var(--text); background: var(--ground); border: 1px solid var(--line); border-radius: var(--round); min-block-size: 2.5rem; padding: .375rem 1rem; cursor: pointer; overflow-wrap: normal; }
 button:hover { background: var(--soft); }
 button:active { translate: 0 1px; }
 .accept { background: var(--accent); color: var(--on-accent); border-color: transparent; min-inline-size: 6rem; }
@@ -138,10 +139,10 @@ button:active { translate: 0 1px; }
 :host([destructive]) .avatar { color: var(--danger); background: color-mix(in srgb, var(--danger) 13%, var(--ground)); }
 .accept[aria-disabled] { background: var(--hair); color: var(--muted); cursor: not-allowed; }
 .close, .clear { border-color: transparent; background: none; color: var(--muted); }
-.close { flex: none; inline-size: 2.5rem; padding: 0; font-size: 1.375rem; line-height: 1; }
+.close { order: 1; flex: none; inline-size: 2.5rem; padding: 0; font-size: 1.375rem; line-height: 1; }
 .clear, .show { flex: none; font-size: .875rem; }
 .row:not(:has(:checked)) .clear { visibility: hidden; }
-.split { display: inline-flex; }
+.split { display: flex; }
 .split button:first-child { border-start-end-radius: 0; border-end-end-radius: 0; }
 .more { border-start-start-radius: 0; border-end-start-radius: 0; border-inline-start: 0; padding-inline: .75rem; }
 .more::before { content: ""; display: block; inline-size: .4375rem; block-size: .4375rem; border: solid; border-width: 0 2px 2px 0; rotate: 45deg; translate: 0 -2px; }
@@ -150,14 +151,14 @@ button:active { translate: 0 1px; }
 [aria-busy=true] header::after { content: ""; flex: 0 0 100%; block-size: 2px; margin-block-end: -.875rem; background: linear-gradient(90deg, transparent, var(--accent), transparent) 0 / 200% 100%; animation: wait 1.2s linear infinite; }
 @keyframes wait { to { background-position: -200% 0; } }
 .note { position: fixed; inset-block-end: 1rem; inset-inline: 0; inline-size: fit-content; max-inline-size: calc(100vw - 2rem); margin-inline: auto; padding: .375rem .375rem .375rem 1rem; padding-inline: 1rem .375rem; display: flex; align-items: center; gap: .5rem; z-index: 1; }
-.note:empty { display: none; }
+.note:empty { all: unset; }
 .note strong { font-weight: 650; margin-inline-end: .5rem; }
 .quiet { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
 @media (max-width: 26rem) {
   .actions > * { flex: 1; }
   .accept { flex-basis: 100%; order: -1; }
   .reject { flex: 1; }
-  .queue, .countdown { order: 1; }
+  .queue, .countdown { order: 2; }
   dl > div { grid-template-columns: 100%; }
   .body, footer { padding-inline: 1rem; }
 }
@@ -169,10 +170,10 @@ button:active { translate: 0 1px; }
 }
 @media (prefers-reduced-motion) { *, ::before, ::after { animation: none !important; transition: none !important; } }
 @media (forced-colors: active) {
-  .segments label:has(:checked), [role=switch]:checked, .accept:not([aria-disabled]) { background: Highlight; color: HighlightText; forced-color-adjust: none; }
+  .segments label:has(:checked), [role=switch]:checked, .accept:not([aria-disabled]) { background: Highlight !important; color: HighlightText; forced-color-adjust: none; }
   [role=switch]::before { background: ButtonText; }
   [role=switch]:checked::before { background: HighlightText; }
   [aria-disabled] { color: GrayText; border-color: GrayText; }
-  [aria-invalid], [aria-invalid] .segments { border-style: dashed; border-width: 2px; }
+  :is(input, select, textarea)[aria-invalid], [aria-invalid] .segments { border: 2px dashed; }
 }
 `;

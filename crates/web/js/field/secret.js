@@ -7,7 +7,7 @@ import { local } from "../values.js";
 /**
  * @param {import("../field.js").Field} field
  * @param {HTMLInputElement | HTMLTextAreaElement} control
- * @param {string} [value]
+ * @param {string | undefined} value
  * @param {import("../field.js").At} at
  * @returns {import("../field.js").Drawn}
  */
