@@ -324,3 +324,13 @@ test("nothing that was typed is in the console, and nothing is fetched from else
   assert.ok(!said.join().includes("Xyzzy"));
   assert.deepEqual([...hosts], [new URL(desk.announced.page).host]);
 });
+
+test("the skip link leads to the content, and not to the gateway", async () => {
+  const desk = await Desk.start();
+  const page = await person(desk);
+  await page.getByText("No questions right now").waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "content");
+  assert.equal(posts(page, "launch").length, 1);
+});

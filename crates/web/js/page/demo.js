@@ -22,14 +22,24 @@ let questions = [];
 /** The latest first. @type {Run[]} */
 let runs = [];
 
-const page = new Page(() => [
-  h("div", { class: "intro" }, h("h1", {}, say("demo.title")), h("p", {}, say("demo.intro"))),
-  h("div", { class: "demo" }, gallery(), messages()),
-]);
+const page = new Page(() => {
+  load();
+  return [
+    h("div", { class: "intro" }, h("h1", {}, say("demo.title")), h("p", {}, say("demo.intro"))),
+    h("div", { class: "demo" }, gallery(), messages()),
+  ];
+});
+page.open();
 
-if (await page.open()) {
-  questions = await page.gateway.questions();
-  page.draw();
+let isLoading = false;
+
+/** Asks once what there is to ask. If that fails the connection is gone, and its return draws again. */
+async function load() {
+  if (isLoading || questions.length) return;
+  isLoading = true;
+  questions = await page.gateway.questions().catch(() => []);
+  isLoading = false;
+  if (questions.length) page.draw();
 }
 
 /** @param {string} name */

@@ -63,7 +63,7 @@ export class Page {
     this.#extra = extra;
   }
 
-  /** Lets the person in and stays with them; whether they could be let in. */
+  /** Lets the person in and stays with them. */
   async open() {
     await speak();
     document.body.append(this.#bar, this.#main, this.#said);
@@ -71,15 +71,13 @@ export class Page {
     const arrived = await this.#arrive();
     if (arrived !== "in") {
       this.#barred = arrived;
-      this.draw();
-      return false;
+      return this.draw();
     }
     addEventListener("hashchange", () => location.reload()); // another launch link, in this tab
     addEventListener("popstate", () => this.#move(place()));
     setInterval(() => this.#expire(), 1_000);
     this.draw();
     this.#connection.run();
-    return true;
   }
 
   /** The bearer turned out to be worth nothing. */

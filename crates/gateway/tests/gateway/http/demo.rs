@@ -95,6 +95,38 @@ async fn it_prints_a_link_that_works_and_ends_on_ctrl_c() {
 }
 
 #[tokio::test]
+async fn a_browser_is_opened_with_a_link_of_its_own() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = std::env::temp_dir().join(format!("midcall-browser-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let (script, told) = (folder.join("browser"), folder.join("told"));
+    let text = format!(
+        "#!/bin/sh\nprintf %s \"$1\" > '{0}.new' && mv '{0}.new' '{0}'\n",
+        told.display()
+    );
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).unwrap();
+    // One that is not there is passed over.
+    let browser = format!("/nowhere/firefox:{}", script.display());
+    let mut demo = Desk::start_with("demo", &[], &[("BROWSER", &browser)]).await;
+    let printed = demo.text().await;
+    let opened = loop {
+        if let Ok(opened) = std::fs::read_to_string(&told) {
+            break opened;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    };
+    assert_ne!(opened, printed);
+    for link in [opened, printed] {
+        let (page, token) = link.split_once("/#").unwrap();
+        assert_eq!(page, demo.page());
+        let launch = demo.nobody().post("/launch").json(&json!({"token": token}));
+        assert_eq!(answer(launch).await.0, 200);
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[tokio::test]
 async fn it_speaks_portuguese_if_asked_to() {
     let (mut demo, ..) = demo(&["--locale", "pt-BR"]).await;
     demo.terminate();

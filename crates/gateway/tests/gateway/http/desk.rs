@@ -44,6 +44,11 @@ impl Desk {
 
     /// The same for another command that has a desk.
     pub async fn start_as(command: &str, flags: &[&str]) -> Self {
+        Self::start_with(command, flags, &[]).await
+    }
+
+    /// The same in another environment.
+    pub async fn start_with(command: &str, flags: &[&str], environment: &[(&str, &str)]) -> Self {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("midcall-http-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
@@ -55,6 +60,7 @@ impl Desk {
             .args([env!("CARGO_BIN_EXE_midcall"), command, "--announce"])
             .arg(&file)
             .args(flags)
+            .envs(environment.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
