@@ -28,14 +28,12 @@
  *          link host url warnings review footer problems reason actions accept reject cancel note
  * @cssprop --mcp-elicitation-{accent,on-accent,background,text,muted,line,danger,radius,width,font}
  */
-import { consent } from "./consent.js";
 import { countdown } from "./countdown.js";
 import { refusal } from "./decline.js";
 import { Dialog } from "./dialog.js";
 import { button, clean, cross, h, voice, words } from "./draw.js";
 import { focus, sheet } from "./field.js";
-import { read } from "./form.js";
-import { judge } from "./link.js";
+import { read, ready } from "./form.js";
 import { load, negotiate } from "./locale.js";
 import { long, review } from "./review.js";
 import { style } from "./style.js";
@@ -56,6 +54,7 @@ export class McpElicitationElement extends HTMLElement {
   #clock = h("span", { part: "countdown", hidden: true });
   #note = h("div", { role: "status", part: "note" });
   #voice = voice("en-US");
+  #spoken = false;
   #stop = () => {};
 
   /** @type {any} */
@@ -64,8 +63,14 @@ export class McpElicitationElement extends HTMLElement {
   #form;
   /** @type {import("./link.js").Verdict | undefined} */
   #link;
+  /** How links are shown: only links need it. @type {typeof import("./consent.js") | undefined} */
+  #links;
+  /** Whether everything is here that the request needs. */
+  #ready = false;
   /** @type {Map<string, any>} */
   #typed = new Map();
+  /** @type {Record<string, any>} */
+  #draft = {};
   /** @type {ReturnType<typeof sheet> | undefined} */
   #sheet;
 
@@ -127,12 +132,25 @@ export class McpElicitationElement extends HTMLElement {
     this.dismiss();
     if (!request) return;
     this.#request = request;
-    const { mode, url, requestedSchema, schema } = request;
-    if (mode === "url") this.#link = judge(String(url), { asker: this.getAttribute("server-host") ?? undefined });
-    else this.#form = readable(requestedSchema ?? schema);
-    if (this.#form) this.#typed = values.typed(this.#form);
-    this.#draw(true);
+    const begin = () => {
+      if (request !== this.#request) return;
+      this.#ready = true;
+      if (this.#form) this.#typed = values.typed(this.#form);
+      this.#restore();
+      this.#draw(true);
+    };
     this.#count();
+    if (request.mode === "url") {
+      import("./consent.js").then((links) => {
+        this.#links = links;
+        this.#link = links.judge(String(request.url), { asker: this.getAttribute("server-host") ?? undefined });
+        begin();
+      });
+      return;
+    }
+    const form = (this.#form = readable(request.requestedSchema ?? request.schema));
+    if (form?.needs.size) ready(form).then(begin, begin);
+    else begin(); // at once: most forms need nothing more
   }
 
   get typed() {
@@ -141,7 +159,8 @@ export class McpElicitationElement extends HTMLElement {
   }
 
   set typed(typed) {
-    for (const path in typed) if (this.#typed.has(path)) this.#typed.set(path, typed[path]);
+    this.#draft = typed;
+    this.#restore();
     this.#draw();
   }
 
@@ -190,8 +209,9 @@ export class McpElicitationElement extends HTMLElement {
     this.#request = null;
     this.#form = this.#link = this.#sheet = undefined;
     this.#typed = new Map();
+    this.#draft = {};
     this.#step = "ask";
-    this.#busy = this.#touched = this.#tried = false;
+    this.#ready = this.#busy = this.#touched = this.#tried = false;
     this.#seen.clear();
     this.#told = [];
     this.#note.replaceChildren();
@@ -208,7 +228,7 @@ export class McpElicitationElement extends HTMLElement {
     const server = this.#server;
     this.dismiss();
     this.#note.append(
-      h("p", {}, h("strong", {}, words(server, 100)), say("state." + state)),
+      h("p", {}, h("strong", {}, words(server, 60)), " ", say("state." + state)),
       cross(say("action.close"), () => {
         this.dismiss();
         this.#fire("elicitation-closed");
@@ -227,6 +247,7 @@ export class McpElicitationElement extends HTMLElement {
     const draw = () => {
       const first = !this.#dialog.node.open;
       this.#voice = voice(tag);
+      this.#spoken = true;
       this.#draw(first);
     };
     if (tag === "en-US") draw(); // always there
@@ -259,7 +280,7 @@ export class McpElicitationElement extends HTMLElement {
   /** Draws the whole dialog from its state. @param {boolean} [anew]  whether the person has to look at it first */
   #draw(anew = false) {
     const request = this.#request;
-    if (!request || !this.isConnected) return;
+    if (!this.#ready || !this.#spoken || !this.isConnected) return;
     const { header, body, footer, form, node } = this.#dialog;
     const { say, phrase } = this.#voice;
     const focused = this.#root.activeElement?.id;
@@ -294,10 +315,15 @@ export class McpElicitationElement extends HTMLElement {
     else if (focused) this.#root.getElementById(focused)?.focus();
   }
 
+  /** What was kept of an earlier try takes the place of defaults. */
+  #restore() {
+    for (const path in this.#draft) if (this.#typed.has(path)) this.#typed.set(path, this.#draft[path]);
+  }
+
   /** @param {string} server */
   #content(server) {
     const form = this.#form;
-    if (this.#link) return consent(this.#link, this.#voice, this.opened);
+    if (this.#link) return /** @type {any} */ (this.#links).consent(this.#link, this.#voice, this.opened);
     if (!form) return h("p", { part: "notice danger" }, this.#voice.say("label.unreadable_form"));
     if (this.#step === "review") return review(form.fields, values.content(form, this.#typed, this.#voice.tag).content, this.#voice);
     this.#sheet = sheet(form.fields, this.#typed, this.#voice, server);
@@ -374,7 +400,7 @@ export class McpElicitationElement extends HTMLElement {
 
   /** @param {{action: string, content?: object, _meta?: object}} detail */
   #answer(detail) {
-    if (this.#busy || !this.#request) return;
+    if (this.#busy || !this.#ready) return;
     if (this.opened) return this.#finish("cancel");
     this.#wait();
     this.#fire("elicitation-answer", detail);
