@@ -15,9 +15,9 @@ export function secret(field, control, value = "", { voice: { say } }) {
   const shown = control.type === "datetime-local" ? local(value) : value;
   control.value = shown;
   const read = () => {
-    if (control.value === shown) return value; // with the offset it came with
     // A date that is half filled in reads as empty. It must be a problem, not left out in silence.
-    return control.value || (control.validity.badInput ? "?" : "");
+    if (control.validity.badInput) return "?";
+    return control.value === shown ? value : control.value; // unchanged: with the offset it came with
   };
   if (!field.secret) return { control, read };
 
