@@ -311,6 +311,8 @@ export class McpElicitationElement extends HTMLElement {
 
     this.#dialog.open();
     this.#update();
+    const stops = body.querySelector("input, select, textarea, button");
+    body.tabIndex = !stops && body.scrollHeight > body.clientHeight ? 0 : -1; // or the keyboard could not scroll it
     if (anew) this.#begin();
     else if (focused) this.#root.getElementById(focused)?.focus();
   }
@@ -473,7 +475,11 @@ export class McpElicitationElement extends HTMLElement {
     this.#update();
     const first = this.#sheet?.find(problems[0]?.path ?? "");
     if (first) focus(first.control);
-    this.#dialog.errors.textContent = this.#voice.say("label.problems", { count: problems.length });
+    const { say, problem } = this.#voice;
+    const count = problems.filter(({ path }) => this.#sheet?.find(path)).length;
+    const others = problems.map(problem);
+    if (!this.#sheet) this.#root.getElementById("problems")?.replaceChildren(...others);
+    this.#dialog.errors.textContent = count ? say("label.problems", { count }) : others.join(" ");
   }
 
   /** Brings problems and buttons in line with what is typed. */
@@ -506,7 +512,9 @@ export class McpElicitationElement extends HTMLElement {
     const missing = problems.filter(({ key }) => key.endsWith(".required")).length;
     const accept = this.#root.querySelector(".accept");
     if (accept) accept.ariaDisabled = missing ? "true" : null;
-    if (this.#tried && items.length) list.replaceChildren(h("strong", {}, say("label.problems", { count: items.length })), h("ul", {}, ...items));
+    const count = all.filter(({ path }) => sheet.find(path)).length; // others are no fault of the answers
+    const head = count ? [h("strong", {}, say("label.problems", { count }))] : [];
+    if (this.#tried && items.length) list.replaceChildren(...head, h("ul", {}, ...items));
     else list.textContent = missing ? say("label.missing", { count: missing }) : "";
   }
 }
