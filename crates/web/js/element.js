@@ -32,12 +32,11 @@ import { countdown } from "./countdown.js";
 import { refusal } from "./decline.js";
 import { Dialog } from "./dialog.js";
 import { button, clean, cross, h, voice, words } from "./draw.js";
-import { focus, sheet } from "./field.js";
+import { Filling } from "./filling.js";
 import { read, ready } from "./form.js";
 import { load, negotiate } from "./locale.js";
 import { long, review } from "./review.js";
 import { style } from "./style.js";
-import * as values from "./values.js";
 
 /** @typedef {import("./check.js").Problem} Problem */
 
@@ -61,30 +60,20 @@ export class McpElicitationElement extends HTMLElement {
   #request = null;
   /** @type {import("./form.js").Form | undefined} */
   #form;
+  /** @type {Filling | undefined} */
+  #filling;
   /** @type {import("./link.js").Verdict | undefined} */
   #link;
   /** How links are shown: only links need it. @type {typeof import("./consent.js") | undefined} */
   #links;
+
   /** Whether everything is here that the request needs. */
   #ready = false;
-  /** @type {Map<string, any>} */
-  #typed = new Map();
-  /** @type {Record<string, any>} */
-  #draft = {};
-  /** @type {ReturnType<typeof sheet> | undefined} */
-  #sheet;
-
   /** @type {"ask" | "review" | "opened"} */
   #step = "ask";
   #busy = false;
-  /** Whether the person has changed anything. */
-  #touched = false;
-  /** Whether sending was tried: from then on every problem is shown. */
-  #tried = false;
-  /** Paths of fields the person has left: until then it is too early to complain. @type {Set<string>} */
-  #seen = new Set();
-  /** Problems that typing cannot find: of patterns, or told by the server. @type {Problem[]} */
-  #told = [];
+  /** Set before the form was ready. @type {Record<string, any>} */
+  #draft = {};
 
   constructor() {
     super();
@@ -95,9 +84,15 @@ export class McpElicitationElement extends HTMLElement {
       event.preventDefault();
       this.#proceed();
     };
-    form.oninput = form.onchange = (event) => this.#changed(event.target);
+    form.oninput = form.onchange = ({ target }) => {
+      this.#filling?.change(target);
+      this.#update();
+      this.#fire("elicitation-input");
+    };
     form.onkeydown = (event) => this.#entered(event);
-    form.addEventListener("focusout", (event) => this.#left(event));
+    form.addEventListener("focusout", (event) => {
+      if (this.#filling?.leave(event)) this.#update();
+    });
   }
 
   connectedCallback() {
@@ -135,8 +130,8 @@ export class McpElicitationElement extends HTMLElement {
     const begin = () => {
       if (request !== this.#request) return;
       this.#ready = true;
-      if (this.#form) this.#typed = values.typed(this.#form);
-      this.#restore();
+      if (this.#form) this.#filling = new Filling(this.#form, this.#voice);
+      if (this.#filling) this.#filling.draft = this.#draft;
       this.#draw(true);
     };
     this.#count();
@@ -154,18 +149,17 @@ export class McpElicitationElement extends HTMLElement {
   }
 
   get typed() {
-    const kept = [...this.#typed].filter(([path]) => !this.#sheet?.find(path)?.field.secret);
-    return Object.fromEntries(kept);
+    return this.#filling?.draft ?? this.#draft;
   }
 
   set typed(typed) {
     this.#draft = typed;
-    this.#restore();
+    if (this.#filling) this.#filling.draft = typed;
     this.#draw();
   }
 
   get problems() {
-    return this.#told;
+    return this.#filling?.told ?? [];
   }
 
   set problems(problems) {
@@ -207,13 +201,10 @@ export class McpElicitationElement extends HTMLElement {
   dismiss() {
     this.#stop();
     this.#request = null;
-    this.#form = this.#link = this.#sheet = undefined;
-    this.#typed = new Map();
+    this.#form = this.#filling = this.#link = undefined;
     this.#draft = {};
     this.#step = "ask";
-    this.#ready = this.#busy = this.#touched = this.#tried = false;
-    this.#seen.clear();
-    this.#told = [];
+    this.#ready = this.#busy = false;
     this.#note.replaceChildren();
     this.#dialog.close();
   }
@@ -317,20 +308,13 @@ export class McpElicitationElement extends HTMLElement {
     else if (focused) this.#root.getElementById(focused)?.focus();
   }
 
-  /** What was kept of an earlier try takes the place of defaults. */
-  #restore() {
-    for (const path in this.#draft) if (this.#typed.has(path)) this.#typed.set(path, this.#draft[path]);
-  }
-
   /** @param {string} server */
   #content(server) {
-    const form = this.#form;
+    const { say } = this.#voice;
     if (this.#link) return /** @type {any} */ (this.#links).consent(this.#link, this.#voice, this.opened);
-    if (!form) return h("p", { part: "notice danger" }, this.#voice.say("label.unreadable_form"));
-    if (this.#step === "review") return review(form.fields, values.content(form, this.#typed, this.#voice.tag).content, this.#voice);
-    this.#sheet = sheet(form.fields, this.#typed, this.#voice, server);
-    if (form.description) this.#sheet.node.prepend(h("p", { part: "help", dir: "auto" }, clean(form.description)));
-    return this.#sheet.node;
+    if (!this.#form || !this.#filling) return h("p", { part: "notice danger" }, say("label.unreadable_form"));
+    if (this.#step === "review") return review(this.#form.fields, this.#filling.content, this.#voice);
+    return this.#filling.draw(this.#voice, server);
   }
 
   #actions() {
@@ -340,7 +324,7 @@ export class McpElicitationElement extends HTMLElement {
     /** @param {string} key */
     const main = (key) => h("button", { part: "accept", "aria-describedby": "problems" }, say("action." + key));
     const row = (/** @type {Node[]} */ ...buttons) => h("div", { part: "actions" }, ...buttons);
-    const problems = h("div", { part: "problems", id: "problems" });
+    const problems = this.#filling?.list ?? h("div", { part: "problems", id: "problems" });
     const cancel = action("cancel", "cancel", () => this.cancel());
 
     if (this.opened) return [row(action("open_again", "again", () => this.#open()), cancel, main("finished"))];
@@ -421,101 +405,42 @@ export class McpElicitationElement extends HTMLElement {
     return this.dispatchEvent(new CustomEvent(type, { detail, cancelable, bubbles: true, composed: true }));
   }
 
-  /** @param {EventTarget | null} target */
-  #changed(target) {
-    this.#touched = true;
-    const path = this.#sheet?.find(target)?.field.path;
-    if (path !== undefined) this.#told = this.#told.filter((problem) => this.#sheet?.find(problem.path)?.field.path !== path);
-    this.#update();
-    this.#fire("elicitation-input");
-  }
-
   /** An Enter meant for something else must not send a form nobody has looked at. @param {KeyboardEvent} event */
   #entered(event) {
-    if (event.key !== "Enter" || this.#touched || event.defaultPrevented || !(event.target instanceof HTMLInputElement)) return;
+    if (event.key !== "Enter" || this.#filling?.touched || event.defaultPrevented || !(event.target instanceof HTMLInputElement)) return;
     event.preventDefault();
-    /** @type {HTMLElement | null} */ (this.#dialog.footer.querySelector(".accept"))?.focus();
-  }
-
-  /**
-   * Only on the way to another field: a line that appears while a button is being pressed
-   * would move the button away from under the finger.
-   *
-   * @param {FocusEvent} event
-   */
-  #left({ target, relatedTarget }) {
-    const from = this.#sheet?.find(target);
-    if (!from || from === this.#sheet?.find(relatedTarget) || !this.#sheet?.node.contains(/** @type {Node | null} */ (relatedTarget))) return;
-    this.#seen.add(from.field.path);
-    this.#update();
+    this.#accept?.focus();
   }
 
   /** The content if it fits the form; otherwise its problems are shown. */
   async #fitting() {
-    const form = this.#form;
-    const request = this.#request;
-    if (!form) return;
-    this.#read();
-    const { content, problems } = await values.checked(form, this.#typed, this.#voice.tag); // patterns run in a worker
-    if (request !== this.#request || this.#busy) return;
+    const filling = this.#filling;
+    if (!filling) return;
+    const { content, problems } = await filling.checked(); // patterns run in a worker
+    if (filling !== this.#filling || this.#busy) return;
     if (!problems.length) return content;
-    this.#step = "ask";
-    if (!this.#sheet?.node.isConnected) this.#draw();
+    if (this.#step !== "ask") this.#go("ask");
     this.#complain(problems);
   }
 
-  #read() {
-    if (this.#step === "ask") this.#sheet?.read();
-  }
-
-  /** Shows every problem, and moves to the first. @param {Problem[]} problems */
+  /** @param {Problem[]} problems */
   #complain(problems) {
-    this.#told = problems;
-    this.#tried = true;
+    const { problem } = this.#voice;
+    const list = this.#root.getElementById("problems");
+    if (this.#filling) this.#filling.complain(problems);
+    else list?.replaceChildren(...problems.map(problem)); // a link's own: nothing to go to
     this.#update();
-    const first = this.#sheet?.find(problems[0]?.path ?? "");
-    if (first) focus(first.control);
-    const { say, problem } = this.#voice;
-    const count = problems.filter(({ path }) => this.#sheet?.find(path)).length;
-    const others = problems.map(problem);
-    if (!this.#sheet) this.#root.getElementById("problems")?.replaceChildren(...others);
-    this.#dialog.errors.textContent = count ? say("label.problems", { count }) : others.join(" ");
+    this.#dialog.errors.textContent = list?.firstChild?.textContent || problems.map(problem).join(" ");
   }
 
-  /** Brings problems and buttons in line with what is typed. */
   #update() {
-    const sheet = this.#sheet;
-    const list = this.#root.getElementById("problems");
-    if (!sheet || !list || !this.#form) return;
-    const { say, problem, tag } = this.#voice;
-    this.#read();
-    const { problems } = values.checkedQuickly(this.#form, this.#typed, tag);
-    const told = this.#told.filter(({ path }) => !problems.some((problem) => problem.path === path));
-    const all = [...problems, ...told];
+    const missing = this.#filling?.update();
+    if (this.#accept) this.#accept.ariaDisabled = missing ? "true" : null;
+  }
 
-    /** @type {Map<string, string>} */
-    const texts = new Map();
-    const items = all.map((one) => {
-      const entry = sheet.find(one.path);
-      const text = problem(one);
-      if (!entry) return h("li", {}, text);
-      const { path, label } = entry.field;
-      if ((this.#tried || this.#seen.has(path)) && !texts.has(path)) texts.set(path, text);
-      const link = h("a", { href: "#" + entry.control.id, onclick: (/** @type {Event} */ event) => {
-        event.preventDefault();
-        focus(entry.control);
-      } }, words(label, 100));
-      return h("li", {}, link, ": " + text);
-    });
-    sheet.mark(texts);
-
-    const missing = problems.filter(({ key }) => key.endsWith(".required")).length;
-    const accept = this.#root.querySelector(".accept");
-    if (accept) accept.ariaDisabled = missing ? "true" : null;
-    const count = all.filter(({ path }) => sheet.find(path)).length; // others are no fault of the answers
-    const head = count ? [h("strong", {}, say("label.problems", { count }))] : [];
-    if (this.#tried && items.length) list.replaceChildren(...head, h("ul", {}, ...items));
-    else list.textContent = missing ? say("label.missing", { count: missing }) : "";
+  /** @returns {HTMLElement | null} */
+  get #accept() {
+    return this.#root.querySelector(".accept");
   }
 }
 
