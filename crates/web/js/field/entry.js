@@ -1,5 +1,6 @@
 /**
- * A control whose text may have to be hidden: masked until the person wants to see it.
+ * A control that is typed into. One that asks for a secret is masked until the person wants to
+ * see it.
  */
 import { button, h } from "../draw.js";
 import { local } from "../values.js";
@@ -11,7 +12,7 @@ import { local } from "../values.js";
  * @param {import("../field.js").At} at
  * @returns {import("../field.js").Drawn}
  */
-export function secret(field, control, value = "", { voice: { say } }) {
+export function entry(field, control, value = "", { voice: { say } }) {
   const shown = control.type === "datetime-local" ? local(value) : value;
   control.value = shown;
   const read = () => {
