@@ -128,9 +128,11 @@ export async function told(page, selector) {
   const [{ role, name, description, value, properties = [] }] = nodes;
   const of = (wanted) => properties.find((property) => property.name === wanted)?.value.value;
   await session.detach();
+  // The debugger does not tell of every role that it is required.
+  const required = await page.locator(`mcp-elicitation ${selector}`).first().getAttribute("aria-required");
   return {
     role: role.value, name: name?.value, description: description?.value ?? "", value: value?.value,
-    required: of("required") ?? false, invalid: of("invalid") ?? "false", checked: of("checked"), min: of("valuemin"), max: of("valuemax"),
+    required: of("required") || required === "true", invalid: of("invalid") ?? "false", checked: of("checked"), min: of("valuemin"), max: of("valuemax"),
   };
 }
 

@@ -324,7 +324,7 @@ test("a form nobody can read can be refused, not sent", async () => {
 test("a ticket as the desk sends it is understood too", async () => {
   const { message: description, requestedSchema: schema } = CITY;
   const page = await asking({ type: "elicitation/request", id: "e_1", title: "Weather", description, schema });
-  await page.getByRole("heading", { name: "Weather" }).waitFor();
+  await page.getByRole("heading", { name: "Weather", exact: true }).waitFor();
   await page.getByText("Please tell").waitFor();
   await page.getByLabel("City").waitFor();
 });

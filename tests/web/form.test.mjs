@@ -4,6 +4,7 @@ import { test } from "node:test";
 import "./node-worker.mjs";
 import { problems } from "../../crates/web/js/check.js";
 import { FormError, open, read } from "../../crates/web/js/form.js";
+import { isMultiple } from "../../crates/web/js/number.js";
 import { parse } from "./tables.mjs";
 
 /** A form of one field, called `it`. */
@@ -205,6 +206,7 @@ test("corners are judged as JSON Schema does", async () => {
     {"type": "array", "prefixItems": [{"type": "integer"}], "items": {"type": "string"}} takes [1, "a"] =>
     {"type": "array", "prefixItems": [{"type": "integer"}], "items": {"type": "string"}} takes ["a", "a"] => /it json_unfit
     {"type": "number", "minimum": 1, "exclusiveMinimum": true} takes 1 => /it not_above
+    {"type": "number", "minimum": 1, "exclusiveMinimum": true} takes 0.5 => /it not_above
     {"type": "number", "maximum": 1, "exclusiveMaximum": false} takes 1 =>
     {"type": "number", "exclusiveMinimum": 0} takes 0 => /it not_above
     {"title": null, "type": "string"} takes "a" =>
@@ -221,6 +223,18 @@ test("corners are judged as JSON Schema does", async () => {
     {"type": "string", "not": {"pattern": "^a"}} takes "abc" => /it json_unfit
     {"type": "string", "not": {"pattern": "^a"}} takes "b" =>
     {"type": "string", "not": {"pattern": "(?=a)"}} takes "abc" =>
+    {"type": "string", "not": {"const": "a"}, "allOf": [{"pattern": "(?=x)"}, {}]} takes "a" =>
+    {"type": "string", "pattern": "^a{3,2}$"} takes "b" =>
+    {"type": "string", "pattern": "^a{2}$"} takes "aaa" => /it pattern
+    {"type": "string", "pattern": "^(ab|c){1,2}$"} takes "abc" =>
+    {"type": "string", "pattern": "^(ab|c){1,2}$"} takes "abcc" => /it pattern
+    {"type": "string", "pattern": "^[^\\]\\-x]$"} takes "y" =>
+    {"type": "string", "pattern": "^\\-]$"} takes "-]" =>
+    {"type": "object", "anyOf": [{"properties": {"a": {}}}], "unevaluatedProperties": false} takes {"a": 1} =>
+    {"type": "object", "anyOf": [{"properties": {"a": {}}}], "unevaluatedProperties": false} takes {"b": 1} => /it json_unfit
+    {"oneOf": [{"type": "number"}, {"type": "integer"}]} takes 1.5 =>
+    {"oneOf": [{"type": "number"}, {"type": "integer"}]} takes 1 => /it json_unfit
+    {"anyOf": [{"type": "string"}, {"type": "null"}], "maxLength": 1} takes "ab" => /it json_unfit
     {"type": "string", "anyOf": [{"pattern": "^a"}, {"pattern": "z$"}]} takes "bz" =>
     {"type": "string", "anyOf": [{"pattern": "^a"}, {"pattern": "z$"}]} takes "by" => /it json_unfit
     {"if": {"required": ["a"]}, "then": {"required": ["b"]}, "type": "object"} takes {"a": 1} => /it json_unfit
@@ -230,6 +244,42 @@ test("corners are judged as JSON Schema does", async () => {
     {"type": "object", "propertyNames": {"maxLength": 1}} takes {"ab": 1} => /it json_unfit
     {"type": "array", "items": {}, "uniqueItems": true} takes [{"a": 1, "b": 2}, {"b": 2, "a": 1.0}] => /it json_unfit
   `);
+});
+
+test("formats end where the gateway's end", async () => {
+  const [host, name] = ["b".repeat(63), "a".repeat(64)];
+  await hold(`
+    {"type": "string", "format": "email"} takes "${name}@${host}.${host}" =>
+    {"type": "string", "format": "email"} takes "${name}a@${host}" => /it email
+    {"type": "string", "format": "email"} takes "a@${host}b" => /it email
+    {"type": "string", "format": "email"} takes "a@[IPv6:::1]" =>
+    {"type": "string", "format": "uri"} takes "http://[::1]:80/" =>
+    {"type": "string", "format": "uri"} takes "http://[:::1]/" => /it uri
+    {"type": "string", "format": "ipv4"} takes "127.0.0.1" =>
+    {"type": "string", "format": "ipv4"} takes "127.0.0.01" => /it format
+    {"type": "string", "format": "ipv6"} takes "::ffff:1.2.3.4" =>
+    {"type": "string", "format": "ipv6"} takes "1::2::3" => /it format
+    {"type": "string", "format": "time"} takes "12:00:00Z" =>
+    {"type": "string", "format": "time"} takes "12:00" => /it format
+    {"type": "string", "format": "duration"} takes "P1DT2H" =>
+    {"type": "string", "format": "duration"} takes "P1D2H" => /it format
+    {"type": "string", "format": "hostname"} takes "a-b.example" =>
+    {"type": "string", "format": "hostname"} takes "-a.example" => /it format
+    {"type": "string", "format": "uri-reference"} takes "/a?b#c" =>
+    {"type": "string", "format": "uri-reference"} takes "a b" => /it format
+    {"type": "string", "format": "json-pointer"} takes "/a~0b" =>
+    {"type": "string", "format": "json-pointer"} takes "/a~b" => /it format
+  `);
+});
+
+test("a pattern nobody writes by hand is not enforced", async () => {
+  assert.equal(await told(asking({ type: "string", pattern: "a".repeat(2001) }), { it: "b" }), "");
+  assert.equal(await told(asking({ type: "string", pattern: "a".repeat(2000) }), { it: "b" }), "/it pattern");
+});
+
+test("a step divides as people count", () => {
+  assert.ok(isMultiple(2 ** 60, 1024), "every digit of a double counts");
+  assert.ok(isMultiple(1e300, 0.1) && isMultiple(5e-324, 5e-324) && !isMultiple(1e-7, 1e-6));
 });
 
 async function hold(table) {

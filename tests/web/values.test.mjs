@@ -160,6 +160,11 @@ test("what could not be read is told in the order of the form, and not as missin
   assert.equal(keys(values.checkedQuickly(form, typed)), "/name required, /age not_integer");
 });
 
+test("a group in which something could not be read was not left alone", () => {
+  const group = asking(object({ city: { type: "string" }, floor: { type: "integer" } }, ["city"]));
+  assert.deepEqual(sent(group, { "/it/floor": "top" }), { content: { it: {} }, wrong: "/it/floor not_integer" });
+});
+
 test("more than a megabyte is not sent", () => {
   assert.equal(sent(asking({ type: "string" }), { "/it": "x".repeat(1024 * 1024) }).wrong, " too_big");
 });

@@ -6,6 +6,8 @@
  */
 import { clean, h } from "./draw.js";
 
+export { judge } from "./link.js";
+
 /**
  * @param {import("./link.js").Verdict} verdict
  * @param {import("./draw.js").Voice} voice

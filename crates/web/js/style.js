@@ -135,7 +135,7 @@ button:hover { background: var(--soft); }
 button:active { translate: 0 1px; }
 .accept { background: var(--accent); color: var(--on-accent); border-color: transparent; min-inline-size: 6rem; }
 .accept:hover { background: color-mix(in srgb, var(--accent) 88%, var(--text)); }
-:host([destructive]) .accept { background: var(--danger); color: var(--ground); }
+:host([destructive]) .accept:not([aria-disabled]) { background: var(--danger); color: var(--ground); }
 :host([destructive]) .avatar { color: var(--danger); background: color-mix(in srgb, var(--danger) 13%, var(--ground)); }
 .accept[aria-disabled] { background: var(--hair); color: var(--muted); cursor: not-allowed; }
 .close, .clear { border-color: transparent; background: none; color: var(--muted); }
@@ -152,7 +152,6 @@ button:active { translate: 0 1px; }
 @keyframes wait { to { background-position: -200% 0; } }
 .note { position: fixed; inset-block-end: 1rem; inset-inline: 0; inline-size: fit-content; max-inline-size: calc(100vw - 2rem); margin-inline: auto; padding: .375rem .375rem .375rem 1rem; padding-inline: 1rem .375rem; display: flex; align-items: center; gap: .5rem; z-index: 1; }
 .note:empty { all: unset; }
-.note strong { font-weight: 650; margin-inline-end: .5rem; }
 .quiet { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
 @media (max-width: 26rem) {
   .actions > * { flex: 1; }

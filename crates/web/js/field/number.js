@@ -5,7 +5,7 @@
  * wheel. What is typed stays as it is typed; the arrow keys step, and the bounds are told.
  */
 import { changed, h } from "../draw.js";
-import { secret } from "./secret.js";
+import { entry } from "./entry.js";
 
 /** @type {import("../field.js").Kind} */
 export function number(field, value, aria, at) {
@@ -26,7 +26,7 @@ export function number(field, value, aria, at) {
       changed(control);
     },
   });
-  return { ...secret(field, control, value, at), hint: bounds(minimum, maximum, at.voice) };
+  return { ...entry(field, control, value, at), hint: bounds(minimum, maximum, at.voice) };
 }
 
 /** @param {any} min @param {any} max @param {import("../draw.js").Voice} voice */

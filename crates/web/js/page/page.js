@@ -202,9 +202,10 @@ export class Page {
   #lists(open) {
     const past = this.#queue.past.filter((one) => isIn(one, this.#place));
     const [lead, ...rest] = this.#extra?.() ?? [h("h1", {}, say("page.title"))];
+    const listed = rest.length ? open.filter(({ id }) => this.#later.has(id)) : open; // Nothing jumps when a question comes and goes.
     return [
       lead,
-      ...(open.length || !rest.length ? [waiting(open, (id) => this.#answer(id))] : []),
+      ...(listed.length || !rest.length ? [waiting(listed, (id) => this.#answer(id))] : []),
       ...rest,
       ...(past.length ? [before(past)] : []),
     ];
