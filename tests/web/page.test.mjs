@@ -206,7 +206,8 @@ test("without a link, with a used one, and after a restart a screen tells what t
   const desk = await Desk.start();
   const none = await person(desk.announced.page);
   await none.getByRole("heading", { name: "This page opens with a link" }).waitFor();
-  const page = await person(desk);
+  const page = none;
+  await page.goto(desk.announced.launch); // Pasted into the same tab: only what follows the # is new.
   await page.getByText("No questions right now").waitFor();
   const late = await person(desk);
   await late.getByRole("heading", { name: "This link no longer works" }).waitFor();
@@ -240,7 +241,6 @@ test("a notification, once it is allowed and while the person looks elsewhere", 
     document.hasFocus = () => window.focused ?? false;
   });
   await page.goto(desk.announced.launch);
-  await page.reload();
   await page.getByText("No questions right now").waitFor();
   const silent = await desk.ask(text("Before it is allowed"));
   await dialog(page).waitFor();
@@ -268,7 +268,6 @@ test("notifications that the browser blocks are said to be blocked", async () =>
     window.Notification = class { static permission = "denied"; static requestPermission() { window.asked = true; return Promise.resolve("denied"); } };
   });
   await page.goto(desk.announced.launch);
-  await page.reload();
   const blocked = page.getByRole("button", { name: "Notifications blocked" });
   await blocked.waitFor();
   await blocked.click({ force: true });

@@ -68,12 +68,12 @@ export class Page {
     await speak();
     document.body.append(this.#bar, this.#main, this.#said);
     this.draw();
+    addEventListener("hashchange", () => location.reload()); // a launch link, pasted into this tab
     const arrived = await this.#arrive();
     if (arrived !== "in") {
       this.#barred = arrived;
       return this.draw();
     }
-    addEventListener("hashchange", () => location.reload()); // another launch link, in this tab
     addEventListener("popstate", () => this.#move(place()));
     setInterval(() => this.#expire(), 1_000);
     this.draw();
