@@ -26,7 +26,7 @@
  *
  * @csspart dialog header queue countdown close body title message field label help problem warning
  *          link host url warnings review footer problems reason actions accept reject cancel note
- * @cssprop --mcp-elicitation-{accent,on-accent,background,text,muted,line,danger,radius,width,font}
+ * @cssprop --mcp-elicitation-{accent,on-accent,background,text,danger,radius,font}
  */
 import { countdown } from "./countdown.js";
 import { refusal } from "./decline.js";

@@ -36,7 +36,8 @@ export class Filling {
 
   /** What was typed, without secrets; and back again, in place of defaults. */
   get draft() {
-    return Object.fromEntries([...this.#typed].filter(([path]) => !this.#sheet?.find(path)?.field.secret));
+    const form = this.#sheet; // before it is drawn, nobody has typed anything
+    return Object.fromEntries(form ? [...this.#typed].filter(([path]) => !form.find(path)?.field.secret) : []);
   }
 
   set draft(draft) {
