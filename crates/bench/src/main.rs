@@ -10,6 +10,7 @@ mod core;
 mod desk;
 mod hostile;
 mod side;
+mod web;
 
 use std::{env, process};
 
@@ -18,7 +19,7 @@ use std::{env, process};
 static MEMORY: peak_alloc::PeakAlloc = peak_alloc::PeakAlloc;
 
 /// A new area is a file beside `core.rs` and a line here.
-const AREAS: &[(&str, fn())] = &[("core", core::run), ("desk", desk::run)];
+const AREAS: &[(&str, fn())] = &[("core", core::run), ("desk", desk::run), ("web", web::run)];
 
 fn main() {
     let wanted: Vec<String> = env::args().skip(1).collect();

@@ -1,9 +1,9 @@
 //! Every text a person can see, in every language there is.
 //!
-//! What the page and its element say stands in `locales/<tag>.page.json`, one flat object per
-//! locale, which the browser reads as it is (the files themselves lie with the page's code).
-//! What only programs in a terminal say stands in `locales/<tag>.json`: a page need not carry
-//! it. A text is a string, or `{"one": …, "other": …}` where the
+//! What the element says stands in `locales/<tag>.element.json` and what only the pages around
+//! it say in `locales/<tag>.page.json`, flat objects which the browser reads as they are (the
+//! files themselves lie with its code). What only programs in a terminal say stands in
+//! `locales/<tag>.json`. Nobody need carry what they do not say. A text is a string, or `{"one": …, "other": …}` where the
 //! parameter `count` decides; `{name}` stands for a parameter.
 //!
 //! In: a key and parameters. Out: [`Locale::say`].
@@ -192,12 +192,14 @@ from_integer!(u16, u32, u64, usize, i32, i64);
 
 static EN_US: LazyLock<Texts> = LazyLock::new(|| {
     read([
+        include_str!("../locales/en-US.element.json"),
         include_str!("../locales/en-US.page.json"),
         include_str!("../locales/en-US.json"),
     ])
 });
 static PT_BR: LazyLock<Texts> = LazyLock::new(|| {
     read([
+        include_str!("../locales/pt-BR.element.json"),
         include_str!("../locales/pt-BR.page.json"),
         include_str!("../locales/pt-BR.json"),
     ])
@@ -212,7 +214,7 @@ enum Text {
     Counted { one: String, other: String },
 }
 
-fn read(files: [&str; 2]) -> Texts {
+fn read(files: [&str; 3]) -> Texts {
     let read = |file| -> Texts {
         serde_json::from_str(file).expect("the locale files are part of the program and tested")
     };

@@ -6,6 +6,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use midcall_core::Asker;
+use midcall_store::Record;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -147,6 +148,10 @@ pub struct Question {
     server: Server,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workspace: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation: Option<String>,
     asked: String,
     deadline: String,
 }
@@ -156,10 +161,13 @@ struct Server {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<String>,
+    /// Where it is reached, so that a surface can tell its links from those of others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<String>,
 }
 
 impl Question {
-    pub(crate) fn of(id: &str, stored: &Stored<'_>) -> Option<Self> {
+    pub(crate) fn of(record: &Record, stored: &Stored<'_>) -> Option<Self> {
         #[derive(Deserialize)]
         struct Titled {
             #[serde(default)]
@@ -172,7 +180,7 @@ impl Question {
         let titled = schema.and_then(|schema| serde_json::from_str::<Titled>(schema.get()).ok());
         Some(Self {
             kind: "elicitation/request",
-            id: id.to_owned(),
+            id: record.id.clone(),
             mode: if url.is_some() { "url" } else { "form" },
             title: titled.and_then(|titled| titled.title),
             description: asked
@@ -186,8 +194,11 @@ impl Question {
             server: Server {
                 name: question.server.clone().into_owned(),
                 version: question.version.clone().map(Into::into),
+                host: question.host.clone().map(Into::into),
             },
             tool: question.tool.clone().map(Into::into),
+            workspace: record.scope.workspace.clone(),
+            conversation: record.scope.conversation.clone(),
             asked: stored.asked.rfc3339(),
             deadline: stored.deadline.rfc3339(),
         })

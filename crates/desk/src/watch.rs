@@ -67,7 +67,7 @@ impl News {
         let news = match stored.closing {
             Some(closing) => Self::Closed { id, closing },
             None if stored.opened => Self::Opened { id },
-            None => Self::Request(Box::new(Question::of(&id, &stored)?)),
+            None => Self::Request(Box::new(Question::of(record, &stored)?)),
         };
         Some((changed, news))
     }
@@ -134,7 +134,7 @@ impl<S: Store> Watch<S> {
             // Who has not heard of the question is told of it even if its link is open already.
             if stored.opened
                 && is_new(stored.asked)
-                && let Some(question) = Question::of(&record.id, &stored)
+                && let Some(question) = Question::of(&record, &stored)
             {
                 let news = News::Request(Box::new(question));
                 found.push((stored.asked, record.id.clone(), news));

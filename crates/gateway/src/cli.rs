@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::cmd::{desk, lint};
+use crate::cmd::{demo, desk, lint};
 
 /// Makes an MCP server's question reach a person, and the answer reach the tool
 #[derive(Debug, Parser)]
@@ -14,6 +14,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Demo(demo::Cmd),
     Lint(lint::Cmd),
     #[command(hide = true)]
     Desk(desk::Cmd),

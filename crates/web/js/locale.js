@@ -40,6 +40,14 @@ export async function load(tag) {
 }
 
 /**
+ * Adds the texts of a page around the element to a locale that is loaded.
+ * @param {string} tag @param {Texts} texts
+ */
+export function add(tag, texts) {
+  Object.assign(loaded[tag], texts);
+}
+
+/**
  * The best locale for what a person prefers: `navigator.languages`, a tag, or an
  * `Accept-Language` list with weights. Regions do not matter: the other Portuguese is nearer
  * than English.

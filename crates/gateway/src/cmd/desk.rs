@@ -3,10 +3,7 @@
 //! In: a question a line on standard input. Out: a line when it is asked and a line when it
 //! ends. What people typed is never printed, only the names of the fields.
 
-use std::env;
-use std::io::{self, BufRead, IsTerminal, Write};
-use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
@@ -14,20 +11,16 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use midcall_core::{Answer, Asker, Elicitation, Limits, Scope};
-use midcall_desk::{Closing, Desk, Outcome, Rules, Ticket, TicketId, Withdrawn};
-use midcall_store::{Mailroom, Memory};
+use midcall_desk::{Closing, Outcome, Rules, Ticket, TicketId, Withdrawn};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tracing_subscriber::EnvFilter;
 
-use crate::duration;
-use crate::http::announce::Announced;
-use crate::http::{Bounds, Server, principal};
+use crate::http::{Bounds, principal};
+use crate::local::{Flags, Local, LocalDesk, Site};
 
 /// A desk by itself, for tests and for trying the API
 ///
@@ -36,18 +29,8 @@ use crate::http::{Bounds, Server, principal};
 /// `withdraw` with the id of a question to take back.
 #[derive(Debug, clap::Args)]
 pub struct Cmd {
-    /// Where the page and the API listen: a loopback address
-    #[arg(long, env = "MIDCALL_PAGE_ADDR", default_value = "127.0.0.1:0")]
-    page_addr: SocketAddr,
-    /// The file to announce the desk in, for its owner only
-    #[arg(long, env = "MIDCALL_ANNOUNCE", value_name = "FILE")]
-    announce: Option<PathBuf>,
-    /// How long a question waits
-    #[arg(long, env = "MIDCALL_TIMEOUT", default_value = "5m", value_parser = duration::read)]
-    timeout: Duration,
-    /// What to tell on standard error: a level, or a filter like midcall=debug
-    #[arg(long, env = "MIDCALL_LOG", default_value = "warn")]
-    log: String,
+    #[command(flatten)]
+    local: Flags,
     /// Open questions per user, server and conversation
     #[arg(long, env = "MIDCALL_OPEN_LIMIT", value_name = "COUNT")]
     open_limit: Option<usize>,
@@ -87,25 +70,12 @@ struct Ended<'a> {
 /// How many lines may wait for their turn.
 const LINES: usize = 64;
 
-type LocalDesk = Desk<Memory, Mailroom>;
-
 #[tokio::main]
 pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    log(&cmd.log)?;
-    let rules = cmd.rules();
-    let server = Server::bind(cmd.page_addr, cmd.bounds()).await?;
-    let desk = Desk::open(Memory::default(), Mailroom::default(), rules).await?;
-    let _announced = cmd
-        .announce
-        .map(|file| {
-            Announced::write(&file, &server.announcement())
-                .with_context(|| format!("cannot write {}", file.display()))
-        })
-        .transpose()?;
-    let closing = CancellationToken::new();
-    let mut serving = tokio::spawn(server.serve(desk.clone(), closing.clone()));
+    let (rules, bounds) = (cmd.rules(), cmd.bounds());
+    let local = Local::open(cmd.local, rules, bounds).await?;
+    let desk = local.desk.clone();
+    let mut serving = local.serve(Site::default());
 
     let shutdown = CancellationToken::new();
     let waiting = TaskTracker::new();
@@ -120,19 +90,13 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
                 Ok(None) => {}
                 Err(error) => out.print(&json!({"error": format!("{error:#}")})),
             },
-            served = &mut serving => {
-                served.context("the server broke")?;
-                bail!("the server ended by itself");
-            }
-            _ = terminate.recv() => break,
-            _ = interrupt.recv() => break,
+            ended = serving.told_to_end() => break ended?,
         }
     }
     shutdown.cancel();
     waiting.close();
     waiting.wait().await;
-    closing.cancel();
-    serving.await?;
+    serving.close().await?;
     drop(out);
     // The last lines get out, unless nobody takes them.
     for _ in 0..100 {
@@ -147,7 +111,6 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
 impl Cmd {
     fn rules(&self) -> Rules {
         let mut rules = Rules::default();
-        rules.patience = self.timeout;
         if let Some(most) = self.open_limit {
             rules.open_per_user = most;
             rules.open_per_server = most;
@@ -166,17 +129,6 @@ impl Cmd {
             calls_per_second: self.calls_per_second.unwrap_or(usual.calls_per_second),
         }
     }
-}
-
-/// Tells what the filter lets through on standard error, in color for people only.
-fn log(filter: &str) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(filter).context("--log is neither a level nor a filter")?;
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none())
-        .init();
-    Ok(())
 }
 
 fn somebody() -> String {

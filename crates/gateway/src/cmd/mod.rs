@@ -1,4 +1,5 @@
 //! The subcommands: each has a `Cmd` with its flags, and a `run`.
 
+pub mod demo;
 pub mod desk;
 pub mod lint;

@@ -60,7 +60,8 @@ struct Bearer {
 }
 
 impl Token {
-    fn random() -> Self {
+    /// One that was never there before.
+    pub fn random() -> Self {
         let mut bits = [0; 32];
         rand::fill(&mut bits).expect("the system has randomness");
         Self(BASE64_URL_SAFE_NO_PAD.encode(bits))

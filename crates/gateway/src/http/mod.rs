@@ -1,8 +1,9 @@
 //! The desk over HTTP, for the person at this machine.
 //!
-//! A [`Server`] binds a loopback address and serves the calls that `openapi.json` describes.
-//! Every request passes the `guard`, then its bearer is looked up (`auth`), then the desk is
-//! asked. Whatever is refused is refused by `refusal`.
+//! A [`Server`] binds a loopback address and serves the calls that `openapi.json` describes,
+//! the page (`pages`), and what a command adds to them ([`Site`]). Every request passes the
+//! `guard`; calls have their bearer looked up (`auth`), then the desk is asked. Whatever is
+//! refused is refused by `refusal`.
 //!
 //! In: [`Server::bind`], [`Server::serve`]. Out: the desk's `watch`, `settle`, `opened`, `status`.
 //! Elsewhere: what a ticket is (`midcall-desk`), the commands that start a server (`cmd`).
@@ -14,6 +15,7 @@ mod connections;
 mod events;
 mod guard;
 mod pace;
+mod pages;
 mod refusal;
 mod rest;
 mod tickets;
@@ -34,12 +36,13 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-pub use auth::principal;
+pub use auth::{Caller, Token, principal};
+pub use body::Name;
+pub use refusal::Refusal;
 
 use announce::Announcement;
 use auth::Keys;
 use guard::Guard;
-use refusal::Refusal;
 
 const OPENAPI: &str = include_str!("openapi.json");
 
@@ -71,9 +74,17 @@ pub enum BindError {
     Io(SocketAddr, #[source] io::Error),
 }
 
+/// What is served beside the calls of `openapi.json`.
+pub struct Site<S: Store, P: Post> {
+    /// What `/` shows: a file of `midcall_web`.
+    pub home: &'static str,
+    /// The command's own calls.
+    pub calls: Router<Arc<App<S, P>>>,
+}
+
 /// What the calls work with.
-struct App<S: Store, P: Post> {
-    desk: Desk<S, P>,
+pub struct App<S: Store, P: Post> {
+    pub desk: Desk<S, P>,
     keys: Arc<Keys>,
     streams: Arc<Semaphore>,
     /// Cancelled when the server shuts down: event streams have no end of their own.
@@ -85,6 +96,15 @@ impl Default for Bounds {
         Self {
             streams: 4_096,
             calls_per_second: 50,
+        }
+    }
+}
+
+impl<S: Store, P: Post> Default for Site<S, P> {
+    fn default() -> Self {
+        Self {
+            home: "page/index.html",
+            calls: Router::new(),
         }
     }
 }
@@ -110,20 +130,34 @@ impl Server {
         })
     }
 
-    /// What another process of this user needs to get in, with a fresh launch token.
+    /// Where the page is.
+    pub fn origin(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The page's address with a fresh launch token.
+    pub fn launch(&self) -> String {
+        format!("{}/#{}", self.origin(), self.keys.launch().reveal())
+    }
+
+    /// What another process of this user needs to get in.
     pub fn announcement(&self) -> Announcement {
-        let origin = format!("http://{}", self.address);
         Announcement {
             pid: std::process::id(),
-            launch: format!("{origin}/#{}", self.keys.launch().reveal()),
-            page: origin.clone(),
-            api: origin,
+            launch: self.launch(),
+            page: self.origin(),
+            api: self.origin(),
             bearer: self.keys.script().reveal().to_owned(),
         }
     }
 
     /// Answers until `closing` is cancelled and the last response is out.
-    pub async fn serve<S: Store, P: Post>(self, desk: Desk<S, P>, closing: CancellationToken) {
+    pub async fn serve<S: Store, P: Post>(
+        self,
+        desk: Desk<S, P>,
+        site: Site<S, P>,
+        closing: CancellationToken,
+    ) {
         let app = App {
             desk,
             keys: self.keys,
@@ -132,17 +166,19 @@ impl Server {
             )),
             closing: closing.clone(),
         };
-        let router = router(app, Guard::new(self.address.port()));
+        let router = router(app, site, Guard::new(self.address.port()));
         connections::serve(self.listener, router, closing).await;
     }
 }
 
-fn router<S: Store, P: Post>(app: App<S, P>, guard: Guard) -> Router {
+fn router<S: Store, P: Post>(app: App<S, P>, site: Site<S, P>, guard: Guard) -> Router {
     routes()
         .into_iter()
         .fold(Router::new(), |router, (_, path, call)| {
             router.route(path, call)
         })
+        .merge(pages::routes(site.home))
+        .merge(site.calls)
         .fallback(async || Refusal::NotFound)
         .method_not_allowed_fallback(async || Refusal::Method)
         .layer(DefaultBodyLimit::max(body::most_bytes()))

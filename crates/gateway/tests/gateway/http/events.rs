@@ -82,7 +82,7 @@ async fn a_stream_starts_with_what_is_open_and_follows() {
         .await
         .unwrap();
     desk.line().await;
-    let line = json!({"params": day(), "server": "crm", "tool": "book"});
+    let line = json!({"params": day(), "server": "crm", "tool": "book", "workspace": "acme"});
     let first = desk.ask_as(line).await;
 
     let mut events = Events::of(&script, "", Some("garbage")).await;
@@ -95,6 +95,10 @@ async fn a_stream_starts_with_what_is_open_and_follows() {
     assert_eq!(data["description"], "For which day?");
     assert_eq!(data["server"], json!({"name": "crm"}));
     assert_eq!(data["tool"], "book");
+    assert_eq!(
+        (&data["workspace"], data.get("conversation")),
+        (&json!("acme"), None)
+    );
     assert_eq!(data["params"], day());
     assert_eq!(data["schema"], day()["requestedSchema"]);
 

@@ -1,0 +1,140 @@
+//! A desk and its page for the person at this machine: what `desk` and `demo` start alike.
+//!
+//! In: the flags they share. Out: [`Local::open`], then [`Local::serve`], which goes on until
+//! the process is told to end.
+
+use std::env;
+use std::io::{self, IsTerminal};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use midcall_desk::{Desk, Rules};
+use midcall_store::{Mailroom, Memory};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::EnvFilter;
+
+use crate::duration;
+use crate::http::announce::Announced;
+use crate::http::{self, Bounds, Server};
+
+/// The desk of one process, with nothing on disk.
+pub type LocalDesk = Desk<Memory, Mailroom>;
+/// What is served beside it.
+pub type Site = http::Site<Memory, Mailroom>;
+
+/// The flags of every command that has a page.
+#[derive(Debug, clap::Args)]
+pub struct Flags {
+    /// Where the page and the API listen: a loopback address
+    #[arg(long, env = "MIDCALL_PAGE_ADDR", default_value = "127.0.0.1:0")]
+    page_addr: SocketAddr,
+    /// The file to announce the page in, for its owner only
+    #[arg(long, env = "MIDCALL_ANNOUNCE", value_name = "FILE")]
+    announce: Option<PathBuf>,
+    /// How long a question waits
+    #[arg(long, env = "MIDCALL_TIMEOUT", default_value = "5m", value_parser = duration::read)]
+    timeout: Duration,
+    /// What to tell on standard error: a level, or a filter like midcall=debug
+    #[arg(long, env = "MIDCALL_LOG", default_value = "warn")]
+    log: String,
+}
+
+/// A desk with its door, not yet open to callers.
+pub struct Local {
+    pub desk: LocalDesk,
+    server: Server,
+    announced: Option<Announced>,
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+/// A desk that is being called.
+pub struct Serving {
+    task: JoinHandle<()>,
+    closing: CancellationToken,
+    terminate: Signal,
+    interrupt: Signal,
+    _announced: Option<Announced>,
+}
+
+impl Local {
+    /// Starts to log, binds, and announces what was bound.
+    pub async fn open(flags: Flags, mut rules: Rules, bounds: Bounds) -> anyhow::Result<Self> {
+        // First of all: a signal during the start ends the process in good order too.
+        let terminate = signal(SignalKind::terminate())?;
+        let interrupt = signal(SignalKind::interrupt())?;
+        log(&flags.log)?;
+        rules.patience = flags.timeout;
+        let server = Server::bind(flags.page_addr, bounds).await?;
+        let desk = Desk::open(Memory::default(), Mailroom::default(), rules).await?;
+        let announce = |file: PathBuf| {
+            Announced::write(&file, &server.announcement())
+                .with_context(|| format!("cannot write {}", file.display()))
+        };
+        let announced = flags.announce.map(announce).transpose()?;
+        Ok(Self {
+            desk,
+            server,
+            announced,
+            terminate,
+            interrupt,
+        })
+    }
+
+    /// The page's address, without any key.
+    pub fn page(&self) -> String {
+        self.server.origin()
+    }
+
+    /// A link that lets one browser in, once.
+    pub fn launch(&self) -> String {
+        self.server.launch()
+    }
+
+    /// Answers calls from now on.
+    pub fn serve(self, site: Site) -> Serving {
+        let closing = CancellationToken::new();
+        Serving {
+            task: tokio::spawn(self.server.serve(self.desk, site, closing.clone())),
+            closing,
+            terminate: self.terminate,
+            interrupt: self.interrupt,
+            _announced: self.announced,
+        }
+    }
+}
+
+impl Serving {
+    /// Waits until somebody wants the process to end.
+    pub async fn told_to_end(&mut self) -> anyhow::Result<()> {
+        tokio::select! {
+            served = &mut self.task => {
+                served.context("the server broke")?;
+                bail!("the server ended by itself");
+            }
+            _ = self.terminate.recv() => Ok(()),
+            _ = self.interrupt.recv() => Ok(()),
+        }
+    }
+
+    /// Lets the last responses out.
+    pub async fn close(self) -> anyhow::Result<()> {
+        self.closing.cancel();
+        self.task.await.context("the server broke")
+    }
+}
+
+/// Tells what the filter lets through on standard error, in color for people only.
+fn log(filter: &str) -> anyhow::Result<()> {
+    let filter = EnvFilter::try_new(filter).context("--log is neither a level nor a filter")?;
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none())
+        .init();
+    Ok(())
+}

@@ -1,0 +1,82 @@
+/**
+ * Staying connected: reads the events, and comes back when the stream is cut.
+ *
+ * Each attempt waits longer than the one before, up to a quarter of a minute, until something
+ * was heard. What wakes a computer (the network, a look at the page, a click) tries at once.
+ */
+import { Refused } from "./gateway.js";
+
+/** @typedef {"connecting" | "connected" | "lost" | "signed_out"} State */
+
+const FIRST = 500;
+const LONGEST = 15_000;
+
+export class Connection {
+  /** @type {State} */
+  state = "connecting";
+  #gateway;
+  #told;
+  #wake = () => {};
+  #ended = new AbortController();
+
+  /**
+   * @param {import("./gateway.js").Gateway} gateway
+   * @param {{event: (name: string, data: any) => void, state: (now: State, before: State) => void}} told
+   */
+  constructor(gateway, told) {
+    this.#gateway = gateway;
+    this.#told = told;
+    addEventListener("online", () => this.tryNow());
+    document.addEventListener("visibilitychange", () => document.hidden || this.tryNow());
+  }
+
+  /** Goes on until the bearer is worth nothing. */
+  async run() {
+    let wait = FIRST;
+    const alive = () => {
+      wait = FIRST;
+      this.#enter("connected");
+    };
+    for (;;) {
+      try {
+        for await (const { name, data } of this.#gateway.follow(this.#ended.signal, alive)) this.#told.event(name, data);
+      } catch (problem) {
+        if (this.#ended.signal.aborted) return;
+        if (problem instanceof Refused && problem.status === 401) return this.#enter("signed_out");
+      }
+      this.#enter("lost");
+      await this.#pause(wait * (0.8 + 0.4 * Math.random())); // Not all pages at once.
+      wait = Math.min(wait * 2, LONGEST);
+    }
+  }
+
+  /** Does not wait any longer. */
+  tryNow() {
+    this.#wake();
+  }
+
+  /** Some other call learned that the bearer is worth nothing. */
+  signOut() {
+    this.#ended.abort();
+    this.#enter("signed_out");
+  }
+
+  /** @param {State} now */
+  #enter(now) {
+    const before = this.state;
+    if (before === now || before === "signed_out") return;
+    this.state = now;
+    this.#told.state(now, before);
+  }
+
+  /** @param {number} time */
+  #pause(time) {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, time);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve(undefined);
+      };
+    });
+  }
+}

@@ -1,0 +1,4 @@
+/** The desk's page: what waits, and nothing else. */
+import { Page } from "./page.js";
+
+new Page().open();

@@ -1,0 +1,141 @@
+/**
+ * The gateway, as the page calls it. No other file fetches.
+ *
+ * The launch link carries a one-time token in its fragment, which is exchanged here for a
+ * bearer. The bearer lives in `sessionStorage`: it survives a reload, ends with the tab, and no
+ * other page on this machine can read it.
+ */
+import { events, lines } from "./stream.js";
+
+/** @typedef {import("./queue.js").Ticket} Ticket */
+
+/** A call that was refused: its status, and what the gateway said. */
+export class Refused extends Error {
+  /** @param {number} status @param {any} body */
+  constructor(status, body) {
+    super(body?.message ?? String(status));
+    this.status = status;
+    this.body = body ?? {};
+  }
+}
+
+const BEARER = "midcall.bearer";
+/** A quiet stream shows every 15 seconds that it is alive; after so many milliseconds it is not. */
+const SILENCE = 40_000;
+
+export class Gateway {
+  #bearer = sessionStorage.getItem(BEARER);
+  /** Where the events stand, so that coming back neither loses nor repeats. @type {string | undefined} */
+  #mark;
+
+  /**
+   * Turns the token in the address into a bearer, and takes it out of the address: whoever
+   * copies that later copies no key.
+   *
+   * @returns {Promise<"in" | "no_link" | "used_link">}
+   */
+  async arrive() {
+    const token = location.hash.slice(1);
+    if (!token) return this.#bearer ? "in" : "no_link";
+    try {
+      const { bearer } = await this.#json("POST", "/launch", { token });
+      this.#keep(bearer);
+    } catch (refused) {
+      if (!(refused instanceof Refused && refused.status === 401)) throw refused;
+      if (!this.#bearer) return "used_link"; // A tab that is in already may be opened by its old link.
+    }
+    history.replaceState(history.state, "", location.pathname + location.search);
+    return "in";
+  }
+
+  /** The bearer is worth nothing any more. */
+  leave() {
+    this.#keep(null);
+  }
+
+  /**
+   * The events from where the last stream ended, until this one does.
+   *
+   * @param {AbortSignal} signal
+   * @param {() => void} alive  called whenever something comes
+   */
+  async *follow(signal, alive) {
+    const silence = new AbortController();
+    let timer = 0;
+    const heard = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), SILENCE);
+      alive();
+    };
+    const headers = this.#mark ? { "last-event-id": this.#mark } : undefined;
+    const options = { headers, signal: AbortSignal.any([signal, silence.signal]) };
+    try {
+      const { body } = await this.#call("GET", "/elicitation/events", undefined, options);
+      heard();
+      for await (const event of events(/** @type {import("./stream.js").Body} */ (body), heard)) {
+        yield { name: event.name, data: JSON.parse(event.data) };
+        this.#mark = event.id; // Only now: what was not heard to its end comes again.
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** @param {string} id @param {object} [content] */
+  accept = (id, content) => this.#json("POST", `/elicitation/${id}/accept`, { content });
+  /** @param {string} id @param {string} [reason] */
+  reject = (id, reason) => this.#json("POST", `/elicitation/${id}/reject`, { reason });
+  /** @param {string} id */
+  cancel = (id) => this.#json("POST", `/elicitation/${id}/cancel`);
+  /** @param {string} id */
+  opened = (id) => this.#json("POST", `/elicitation/${id}/opened`);
+  /** @param {string} id @returns {Promise<{state: string}>} */
+  status = (id) => this.#json("GET", `/elicitation/status/${id}`);
+
+  /** What the demo can ask. @returns {Promise<{name: string, group: string}[]>} */
+  questions = () => this.#json("GET", "/demo");
+
+  /** Has the demo ask something: the messages, one by one. @param {string} name */
+  async *ask(name) {
+    const { body } = await this.#call("POST", `/demo/${name}`);
+    yield* lines(/** @type {import("./stream.js").Body} */ (body));
+  }
+
+  /** @param {string | null} bearer */
+  #keep(bearer) {
+    this.#bearer = bearer;
+    if (bearer) sessionStorage.setItem(BEARER, bearer);
+    else sessionStorage.removeItem(BEARER);
+  }
+
+  /** @param {string} method @param {string} path @param {object} [body] */
+  async #json(method, path, body) {
+    return (await this.#call(method, path, body)).json();
+  }
+
+  /** @param {string} method @param {string} path @param {object} [body] @param {RequestInit} [options] */
+  async #call(method, path, body, options = {}) {
+    const headers = new Headers(options.headers);
+    if (this.#bearer) headers.set("authorization", `Bearer ${this.#bearer}`);
+    if (body) headers.set("content-type", "application/json");
+    return call(path, { ...options, method, headers, body: body && JSON.stringify(body) });
+  }
+}
+
+/** Tells the demo that the person is done on its other page; whether anybody waited for it. @param {string} id */
+export async function finished(id) {
+  try {
+    await call(`/demo/elsewhere/${encodeURIComponent(id)}`, { method: "POST" });
+    return true;
+  } catch (refused) {
+    if (refused instanceof Refused && refused.status === 404) return false;
+    throw refused;
+  }
+}
+
+/** @param {string} path @param {RequestInit} options */
+async function call(path, options) {
+  const response = await fetch(path, { ...options, cache: "no-store" });
+  if (!response.ok) throw new Refused(response.status, await response.json().catch(() => undefined));
+  return response;
+}

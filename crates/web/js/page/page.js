@@ -1,0 +1,250 @@
+/**
+ * The page: questions of the person's scope, oldest first, one dialog at a time.
+ *
+ * Everything is drawn from state: what is open and was before (`queue`), how it is connected
+ * (`connection`), which place is shown, and what the person put off. The dialog (`asking`) shows
+ * the oldest question that is neither elsewhere nor put off.
+ */
+import { clean, h } from "../draw.js";
+import { Asking } from "./asking.js";
+import { badge } from "./badge.js";
+import { bar } from "./bar.js";
+import { Connection } from "./connection.js";
+import { Gateway } from "./gateway.js";
+import { before, ending, waiting } from "./lists.js";
+import * as memory from "./memory.js";
+import * as notifications from "./notify.js";
+import { isIn, Queue } from "./queue.js";
+import { say, speak, voice } from "./words.js";
+
+/** @typedef {import("./queue.js").Closing} Closing */
+/** How long "Connected again" stays. */
+const MOMENT = 4_000;
+
+export class Page {
+  gateway = new Gateway();
+  #queue = new Queue(memory.past());
+  /** Put off by the person, until they come back to it. @type {Set<string>} */
+  #later = new Set();
+  #place = place();
+  /** Why nobody is let in, if so. @type {"no_link" | "used_link" | "signed_out" | undefined} */
+  #barred;
+
+  #connection = new Connection(this.gateway, {
+    event: (name, data) => this.#hear(name, data),
+    state: (now, before) => this.#connected(now, before),
+  });
+  #asking = new Asking(this.gateway, {
+    closed: (id, closing, how) => this.#close(id, closing, how),
+    opened: (id) => {
+      this.#queue.markOpened(id);
+      this.draw();
+    },
+    later: (id) => {
+      for (const ticket of this.#queue.all) this.#later.add(ticket.id); // The list shows them all; only new ones come by themselves.
+      this.draw();
+      document.getElementById(`answer-${id}`)?.focus();
+    },
+    signedOut: () => this.signOut(),
+  });
+
+  #bar = h("header", { class: "bar" });
+  #said = h("p", { class: "said", role: "status" });
+  #main = h("main", { id: "content", tabindex: "-1" });
+  #extra;
+  /** What the bar showed last. */
+  #drawn = "";
+  /** Where on the page the person is, by name: drawing makes new elements. */
+  #at = "";
+  #isAsking = false;
+
+  /** @param {() => Node[]} [extra]  what a page has besides: its lead, and what else there is */
+  constructor(extra) {
+    this.#extra = extra;
+  }
+
+  /** Lets the person in and stays with them. */
+  async open() {
+    await speak();
+    document.body.append(this.#bar, this.#main, this.#said);
+    this.draw();
+    addEventListener("hashchange", () => location.reload()); // a launch link, pasted into this tab
+    const arrived = await this.#arrive();
+    if (arrived !== "in") {
+      this.#barred = arrived;
+      return this.draw();
+    }
+    addEventListener("popstate", () => this.#move(place()));
+    setInterval(() => this.#expire(), 1_000);
+    this.draw();
+    this.#connection.run();
+  }
+
+  /** The bearer turned out to be worth nothing. */
+  signOut() {
+    this.#connection.signOut();
+  }
+
+  /** A gateway that cannot be reached right now may be reached in a moment. */
+  async #arrive() {
+    for (;;) {
+      try {
+        return await this.gateway.arrive();
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+      }
+    }
+  }
+
+  /** @param {string} name @param {any} data */
+  #hear(name, data) {
+    if (name === "elicitation/request") {
+      if (!this.#queue.add(data)) return;
+      if (isIn(data, this.#place)) notifications.notify(data.id, clean(say("page.notification_title", { server: data.server.name })), clean(data.description, 140));
+    } else if (name === "elicitation/opened") this.#queue.markOpened(data.id);
+    else {
+      const { id, ...closing } = data;
+      if (!this.#asking.hear(id, closing)) this.#close(id, closing);
+      return;
+    }
+    this.draw();
+  }
+
+  /** @param {string} id @param {Closing} closing @param {{fields?: string[], ours?: boolean}} [how] */
+  #close(id, closing, how) {
+    const past = this.#queue.close(id, closing, { at: new Date().toISOString(), ...how });
+    if (!past) return;
+    if (this.#asking.id === id) this.#asking.end(closing.state === "answered" ? "answered_before" : ending(closing));
+    memory.dropDraft(id);
+    memory.keepPast(this.#queue.past);
+    notifications.dismiss(id);
+    this.#later.delete(id);
+    this.draw();
+  }
+
+  #expire() {
+    for (const { id } of this.#queue.late(Date.now())) this.#close(id, { state: "timed_out" });
+  }
+
+  /** @param {import("./connection.js").State} now @param {import("./connection.js").State} before */
+  #connected(now, before) {
+    if (now === "signed_out") {
+      this.gateway.leave();
+      this.#barred = "signed_out";
+      this.#asking.dismiss();
+    }
+    if (now === "connected" && before === "lost") this.#tell(say("page.connection_restored"));
+    this.draw();
+  }
+
+  /** @param {string} text */
+  #tell(text) {
+    this.#said.textContent = text;
+    setTimeout(() => (this.#said.textContent = ""), MOMENT);
+  }
+
+  /** Shows another place. Its dialog goes, its question stays. @param {import("./queue.js").Place} place */
+  #move(place) {
+    this.#place = place;
+    this.#asking.dismiss();
+    this.draw();
+  }
+
+  /** @param {string} workspace */
+  #choose(workspace) {
+    const url = new URL(location.href);
+    url.searchParams.delete("conversation");
+    if (workspace) url.searchParams.set("workspace", workspace);
+    else url.searchParams.delete("workspace");
+    history.pushState(null, "", url);
+    this.#move(place());
+  }
+
+  /** @param {string} tag */
+  async #speak(tag) {
+    memory.keepLocale(tag);
+    await speak(tag);
+    this.#asking.speak();
+    this.draw();
+  }
+
+  /** Brings the screen in line with the state. */
+  draw() {
+    const focused = document.activeElement;
+    if (focused?.id) this.#at = focused.id;
+    const left = focused !== document.body || this.#isAsking;
+    const all = this.#barred ? [] : this.#queue.all;
+    const open = all.filter((ticket) => isIn(ticket, this.#place));
+    this.#drawBar(all);
+    this.#main.replaceChildren(...(this.#barred ? [barred(this.#barred)] : this.#connection.state === "connecting" ? [] : this.#lists(open)));
+    badge(say("page.title"), open.length);
+    this.#ask(open);
+    this.#isAsking = this.#asking.id !== undefined;
+    // What was focused may have been drawn anew; a dialog that went gives the focus back as well.
+    if (left && !this.#isAsking && document.activeElement === document.body) document.getElementById(this.#at)?.focus({ preventScroll: true });
+  }
+
+  /** Only when something changed: a menu that is open would close. @param {import("./queue.js").Ticket[]} all */
+  #drawBar(all) {
+    const now = { state: this.#barred ? undefined : this.#connection.state, workspace: this.#place.workspace, workspaces: this.#workspaces(all) };
+    const drawn = JSON.stringify([voice.tag, now.state, now.workspace, [...now.workspaces], notifications.permission()]);
+    if (drawn === this.#drawn) return;
+    this.#drawn = drawn;
+    this.#bar.replaceChildren(...bar(now, {
+      speak: (tag) => this.#speak(tag),
+      move: (workspace) => this.#choose(workspace),
+      tryNow: () => this.#connection.tryNow(),
+      draw: () => this.draw(),
+    }));
+  }
+
+  /** @param {import("./queue.js").Ticket[]} open */
+  #lists(open) {
+    const past = this.#queue.past.filter((one) => isIn(one, this.#place));
+    const [lead, ...rest] = this.#extra?.() ?? [h("h1", {}, say("page.title"))];
+    const listed = rest.length ? open.filter(({ id }) => this.#later.has(id)) : open; // Nothing jumps when a question comes and goes.
+    return [
+      lead,
+      ...(listed.length || !rest.length ? [waiting(listed, (id) => this.#answer(id))] : []),
+      ...rest,
+      ...(past.length ? [before(past)] : []),
+    ];
+  }
+
+  /** @param {import("./queue.js").Ticket[]} open */
+  #ask(open) {
+    const now = open.filter(({ id }) => !this.#later.has(id));
+    const next = now.find(({ id }) => id === this.#asking.id) ?? now[0];
+    if (!next) this.#asking.dismiss();
+    else this.#asking.show(next, open.length > 1 ? `${open.indexOf(next) + 1}/${open.length}` : "");
+  }
+
+  /** @param {string} id */
+  #answer(id) {
+    this.#later.delete(id);
+    this.#asking.dismiss();
+    const ticket = this.#queue.get(id);
+    if (ticket) this.#asking.show(ticket, "");
+    this.draw();
+  }
+
+  /** @param {import("./queue.js").Ticket[]} open */
+  #workspaces(open) {
+    const counts = new Map(this.#place.workspace ? [[this.#place.workspace, 0]] : []);
+    for (const { workspace } of open) if (workspace) counts.set(workspace, (counts.get(workspace) ?? 0) + 1);
+    return counts;
+  }
+}
+
+/** The place that the address names. */
+function place() {
+  const query = new URLSearchParams(location.search);
+  return { workspace: query.get("workspace") ?? "", conversation: query.get("conversation") ?? "" };
+}
+
+/** @param {"no_link" | "used_link" | "signed_out"} why */
+const barred = (why) => h("section", { class: "nothing" },
+  h("span", { class: "picture key", "aria-hidden": "true" }),
+  h("h1", {}, say(`page.${why}_title`)),
+  h("p", {}, say(`page.${why}`)),
+);

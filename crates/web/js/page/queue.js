@@ -1,0 +1,80 @@
+/**
+ * What is open and what was before, out of the events alone. No DOM, no network, no clock.
+ *
+ * Events may come twice, after a cut: what is known changes nothing, and what is closed stays
+ * closed.
+ */
+
+/**
+ * @typedef {{id: string, mode: "form" | "url", title?: string, description: string, params: any,
+ *   server: {name: string, version?: string, host?: string}, tool?: string, workspace?: string,
+ *   conversation?: string, asked: string, deadline: string, opened?: boolean}} Ticket
+ * @typedef {{state: string, action?: string, by?: {route: string, human: boolean}, reason?: string}} Closing
+ * @typedef {{id: string, server: string, tool?: string, description: string, workspace?: string, conversation?: string,
+ *   closing: Closing, at: string, fields: string[], ours: boolean}} Past
+ * @typedef {{workspace: string, conversation: string}} Place
+ */
+
+/** How many closed ones are shown. */
+const MOST_PAST = 30;
+
+export class Queue {
+  /** @type {Map<string, Ticket>} */
+  #open = new Map();
+  /** Closed, the latest first. @type {Past[]} */
+  #past;
+
+  /** @param {Past[]} [past]  what this tab has seen before */
+  constructor(past = []) {
+    this.#past = past;
+  }
+
+  /** Everything that is open, oldest first. */
+  get all() {
+    return [...this.#open.values()].sort((a, b) => (a.asked < b.asked ? -1 : 1));
+  }
+
+  get past() {
+    return this.#past;
+  }
+
+  /** @param {string} id */
+  get = (id) => this.#open.get(id);
+
+  /** A question is open; whether that is new. @param {Ticket} ticket */
+  add(ticket) {
+    if (this.#open.has(ticket.id) || this.#past.some(({ id }) => id === ticket.id)) return false;
+    this.#open.set(ticket.id, ticket);
+    return true;
+  }
+
+  /** Its link has been opened, here or elsewhere. @param {string} id */
+  markOpened(id) {
+    const ticket = this.#open.get(id);
+    if (ticket) ticket.opened = true;
+  }
+
+  /**
+   * A question is closed; what is remembered of it, if that is new.
+   *
+   * @param {string} id
+   * @param {Closing} closing
+   * @param {{at: string, fields?: string[], ours?: boolean}} how  `fields` are names, never values
+   */
+  close(id, closing, { at, fields = [], ours = false }) {
+    const ticket = this.#open.get(id);
+    if (!ticket) return undefined;
+    this.#open.delete(id);
+    const { server, tool, description, workspace, conversation } = ticket;
+    const past = { id, server: server.name, tool, description, workspace, conversation, closing, at, fields, ours };
+    this.#past = [past, ...this.#past].slice(0, MOST_PAST);
+    return past;
+  }
+
+  /** Those whose time was over a while ago: their end was told when nobody could hear it. @param {number} now */
+  late = (now) => this.all.filter(({ deadline }) => Date.parse(deadline) + 2_000 < now);
+}
+
+/** Whether something belongs to a place. @param {{workspace?: string, conversation?: string}} what @param {Place} place */
+export const isIn = (what, { workspace, conversation }) =>
+  (!workspace || what.workspace === workspace) && (!conversation || what.conversation === conversation);

@@ -1,0 +1,174 @@
+// The test suite of the Koder specification, T1 to T9, against the real binary.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Desk, eventually, person, posts, shot, sleep } from "./world.mjs";
+
+const WEATHER = {
+  message: "Weather lookup needs your input",
+  requestedSchema: {
+    type: "object",
+    properties: {
+      city: { type: "string", title: "City", description: "Your city" },
+      temperature_unit: { type: "string", title: "Unit", enum: ["C", "F"] },
+    },
+    required: ["city"],
+  },
+};
+const LINK = { mode: "url", message: "Sign in to GitHub", url: "https://server.example/elicit/abc", elicitationId: "e_124" };
+
+const dialog = (page) => page.getByRole("dialog");
+const button = (page, name) => dialog(page).getByRole("button", { name, exact: true });
+
+test("T1 form mount: a schema with two fields draws both", async () => {
+  const desk = await Desk.start();
+  const page = await person(desk);
+  await desk.ask(WEATHER, { server: "weather" });
+  await dialog(page).waitFor();
+  await dialog(page).getByLabel("City").waitFor();
+  assert.equal(await dialog(page).getByRole("radio").count(), 2);
+  assert.match(await dialog(page).innerText(), /weather/);
+  await shot(page, "T1-form");
+});
+
+test("T2 validation: a missing required field disables submit and is marked invalid", async () => {
+  const desk = await Desk.start();
+  const page = await person(desk);
+  await desk.ask(WEATHER);
+  const city = dialog(page).getByLabel("City");
+  assert.equal(await city.getAttribute("aria-required"), "true");
+  assert.equal(await button(page, "Submit").getAttribute("aria-disabled"), "true");
+  await button(page, "Submit").click({ force: true });
+  assert.equal(await city.getAttribute("aria-invalid"), "true");
+  await shot(page, "T2-missing");
+  assert.deepEqual(posts(page, "accept"), []);
+  await city.fill("Recife");
+  assert.equal(await button(page, "Submit").getAttribute("aria-disabled"), null);
+  assert.notEqual(await city.getAttribute("aria-invalid"), "true");
+});
+
+test("T3 accept: a valid form is sent with its values", async () => {
+  const desk = await Desk.start();
+  const page = await person(desk);
+  const id = await desk.ask(WEATHER);
+  await dialog(page).getByLabel("City").fill("Recife");
+  await dialog(page).getByText("C", { exact: true }).click();
+  await button(page, "Submit").click();
+  const ended = await desk.ended(id);
+  assert.deepEqual(ended, { id, state: "answered", action: "accept", by: { route: "page", human: true }, fields: ["city", "temperature_unit"] });
+  const [post] = posts(page, "accept");
+  assert.deepEqual(JSON.parse(post.body), { content: { city: "Recife", temperature_unit: "C" } });
+  await dialog(page).waitFor({ state: "hidden" });
+});
+
+test("T4 reject: the button declines, with a reason if one is given", async () => {
+  const desk = await Desk.start();
+  const page = await person(desk);
+  const id = await desk.ask(WEATHER);
+  await button(page, "Reject").click();
+  assert.equal((await desk.ended(id)).action, "decline");
+  assert.equal(posts(page, "reject").length, 1);
+
+  const other = await desk.ask(WEATHER);
+  await button(page, "Reject with a reason").click();
+  await dialog(page).getByLabel("Reason", { exact: true }).fill("Too nosy");
+  await button(page, "Reject").click();
+  assert.equal((await desk.ended(other)).action, "decline");
+  assert.deepEqual(JSON.parse(posts(page, "reject")[1].body), { reason: "Too nosy" });
+});
+
+test("T5 cancel: Esc cancels", async () => {
+  const desk = await Desk.start();
+  const page = await person(desk);
+  const id = await desk.ask(WEATHER);
+  await dialog(page).waitFor();
+  await page.keyboard.press("Escape");
+  assert.equal((await desk.ended(id)).action, "cancel");
+  assert.equal(posts(page, "cancel").length, 1);
+  await dialog(page).waitFor({ state: "hidden" });
+});
+
+test("T6 URL mode: opens a browser, polls the status, updates when it is complete", async () => {
+  const desk = await Desk.start();
+  const page = await person(desk);
+  await page.context().route("https://server.example/**", (route) => route.fulfill({ body: "signed in" }));
+  const id = await desk.ask(LINK);
+  await dialog(page).getByText("server.example", { exact: true }).waitFor();
+  await shot(page, "T6-consent");
+  const popup = page.context().waitForEvent("page");
+  await button(page, "Open link").click();
+  assert.equal((await popup).url(), LINK.url);
+  assert.equal(await (await popup).evaluate(() => window.opener), null);
+  await eventually("it is noted as opened", () => posts(page, "opened").length === 1);
+  await button(page, "I've finished").waitFor();
+  await shot(page, "T6-opened");
+  const polled = () => page.requests.some(({ method, path }) => method === "GET" && path === `/elicitation/status/${id}`);
+  await eventually("the status is polled", polled);
+  await desk.script("POST", `/elicitation/${id}/accept`); // The server has seen the person there.
+  await dialog(page).waitFor({ state: "hidden" });
+  assert.equal((await desk.ended(id)).action, "accept");
+  assert.deepEqual(posts(page, "accept"), []);
+});
+
+test("T7 timeout: after its time the dialog closes and the server hears of it", async () => {
+  const desk = await Desk.start("--timeout", "3s");
+  const page = await person(desk);
+  const id = await desk.ask(WEATHER);
+  await dialog(page).getByText(/Closing in \ds/).first().waitFor();
+  await shot(page, "T7-countdown");
+  assert.deepEqual(await desk.ended(id), { id, state: "timed_out", fields: [] });
+  await dialog(page).waitFor({ state: "hidden" });
+  await page.getByText("Time ran out").first().waitFor();
+  await shot(page, "T7-timed-out");
+  assert.ok(!page.requests.some(({ method, path }) => method === "POST" && path !== "/launch"));
+});
+
+test("T7 timeout: five minutes by default, the last thirty seconds are counted", async () => {
+  const desk = await Desk.start();
+  const page = await person(desk);
+  await page.clock.install();
+  await page.reload();
+  await desk.ask(WEATHER);
+  await dialog(page).waitFor();
+  await page.clock.fastForward("04:20");
+  assert.equal(await dialog(page).getByText(/Closing in/).count(), 0);
+  await page.clock.fastForward("00:15");
+  await dialog(page).getByText(/Closing in \d+s/).first().waitFor();
+  await page.clock.fastForward("00:30");
+  await dialog(page).waitFor({ state: "hidden" });
+  assert.ok(!page.requests.some(({ method, path }) => method === "POST" && path !== "/launch"));
+});
+
+test("T8 server cancel: the dialog closes and nothing is sent", async () => {
+  const desk = await Desk.start();
+  const page = await person(desk);
+  const id = await desk.ask(WEATHER);
+  await dialog(page).getByLabel("City").fill("Rec");
+  desk.withdraw(id);
+  await dialog(page).waitFor({ state: "hidden" });
+  await page.getByText("The server no longer needs an answer").first().waitFor();
+  await shot(page, "T8-withdrawn");
+  assert.equal((await desk.ended(id)).state, "withdrawn");
+  await sleep(300);
+  assert.ok(!page.requests.some(({ method, path }) => method === "POST" && path !== "/launch"));
+});
+
+test("T9 multi-tenant: a workspace switch dismisses the dialog, not the question", async () => {
+  const desk = await Desk.start();
+  const page = await person(desk, {}, "?workspace=acme");
+  await page.getByText("No questions right now").waitFor();
+  const there = await desk.ask({ ...WEATHER, message: "Of globex" }, { workspace: "globex" });
+  await page.getByLabel("Workspace").selectOption({ label: "globex (1)" });
+  await dialog(page).getByLabel("City").fill("Olinda");
+  await page.goBack(); // To acme.
+  await dialog(page).waitFor({ state: "hidden" });
+  await page.getByText("No questions right now").waitFor();
+  const status = await (await desk.script("GET", `/elicitation/status/${there}`)).json();
+  assert.equal(status.state, "open");
+  const here = await desk.ask({ ...WEATHER, message: "Of acme" }, { workspace: "acme" });
+  await dialog(page).getByText("Of acme").waitFor();
+  await button(page, "Cancel").click();
+  await desk.ended(here);
+  await page.goForward();
+  await dialog(page).getByText("Of globex").waitFor();
+  assert.equal(await dialog(page).getByLabel("City").inputValue(), "Olinda");
+});
