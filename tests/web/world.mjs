@@ -148,16 +148,12 @@ export function record(page) {
 /** What the page posted, by its last word: accept, reject, cancel, opened. */
 export const posts = (page, word) => page.requests.filter(({ method, path }) => method === "POST" && path.endsWith("/" + word));
 
-/** Another launch link for the same gateway: the announced one works once. */
+/** The same person at another browser. The announced link works once, so it gets the first one's key. */
 export async function anotherPerson(where, first, options) {
-  const bearer = await first.evaluate(() => sessionStorage.getItem("midcall.bearer"));
-  const context = await world.browser.newContext({ locale: "en-US", reducedMotion: "reduce", viewport: { width: 1100, height: 800 }, ...options });
-  context.setDefaultTimeout(PATIENCE);
-  await context.addInitScript((bearer) => sessionStorage.setItem("midcall.bearer", JSON.parse(bearer)), JSON.stringify(bearer));
-  const page = await context.newPage();
-  record(page);
+  const bearer = await eventually("a bearer", () => first.evaluate(() => sessionStorage.getItem("midcall.bearer")));
+  const page = await person("about:blank", options);
+  await page.addInitScript((bearer) => location.origin !== "null" && sessionStorage.setItem("midcall.bearer", bearer), bearer);
   await page.goto(where.announced.page);
-  world.ending.push(() => context.close());
   return page;
 }
 

@@ -11,6 +11,7 @@ mod core;
 mod desk;
 mod hostile;
 mod side;
+mod web;
 mod wrap;
 
 use std::{env, process};
@@ -23,6 +24,7 @@ static MEMORY: peak_alloc::PeakAlloc = peak_alloc::PeakAlloc;
 const AREAS: &[(&str, fn())] = &[
     ("core", core::run),
     ("desk", desk::run),
+    ("web", web::run),
     ("wrap", wrap::run),
 ];
 

@@ -7,17 +7,16 @@
  * a worker and looks again, until nothing is left to ask.
  *
  * In: `problems` before sending, `quick` while someone types.
- * Elsewhere: JSON Schema beyond fields (`schema`, loaded when a form needs it).
+ * Elsewhere: formats, patterns and JSON Schema beyond fields, for forms that need them (`more`).
  *
- * @import { Field, Fields, Form, Num, Offer, Rule, Count, Range, Text } from "./form.js"
+ * @import { Field, Form, Offer, Rule, Count, Range, Text } from "./form.js"
  * @typedef {{ path: string, key: string, params: { [name: string]: string | number | bigint } }} Problem
  * @typedef {(pattern: string, text?: string) => boolean | undefined} Ask  whether a text fits a pattern (without a text: whether it is enforced at all); undefined while unknown
  */
-import { faultOf } from "./format.js";
-import { has, isObject } from "./json.js";
+import { isObject } from "./json.js";
 import { below } from "./keyword.js";
+import { load, more } from "./more.js";
 import { isInteger, isMultiple, isNumber, isRounded } from "./number.js";
-import { Answers } from "./pattern.js";
 
 /**
  * What is wrong with the content, in the order of the form; nothing if it fits.
@@ -26,21 +25,21 @@ import { Answers } from "./pattern.js";
  * @returns {Promise<Problem[]>}
  */
 export async function problems(form, content) {
-  if (form.ruled) await loadRules();
-  const answers = new Answers();
-  for (;;) {
-    const found = look(form, content, answers.ask);
-    if (!(await answers.gather())) return found;
-  }
+  await load(form.needs);
+  return settle((looking) => looking.fields(form, content, ""));
 }
 
 /**
- * The same without patterns, and without rules that are not loaded yet.
+ * The same at once: without patterns, and as far as what the form needs is loaded.
  * @param {Form} form
  * @param {{ [name: string]: any }} content
  * @returns {Problem[]}
  */
-export const quick = (form, content) => look(form, content, unknown);
+export function quick(form, content) {
+  const looking = new Looking();
+  looking.fields(form, content, "");
+  return looking.found;
+}
 
 /**
  * Whether a value is one this field takes, as far as `quick` can tell.
@@ -48,10 +47,18 @@ export const quick = (form, content) => look(form, content, unknown);
  * @param {unknown} value
  */
 export function takes(field, value) {
-  const looking = new Looking(unknown);
-  looking.field(field, value, "");
-  return !looking.found.length;
+  const looking = new Looking();
+  if (value !== undefined) looking.field(field, value, "");
+  return value !== undefined && !looking.found.length;
 }
+
+/**
+ * The same with patterns. What the field needs is loaded.
+ * @param {Field} field
+ * @param {unknown} value
+ */
+export const takesIndeed = async (field, value) =>
+  !(await settle((looking) => looking.field(field, value, ""))).length;
 
 /**
  * Equality of scalars as JSON Schema has it: `1` and `1.0` are the same number.
@@ -66,18 +73,17 @@ const ENOUGH = 100;
 /** Characters that one check holds against patterns. */
 const MOST_TEXT = 40_000;
 
-/** @type {Ask} */
-const unknown = () => undefined;
-
-/** @type {typeof import("./schema.js") | undefined} */
-let rules;
-const loadRules = async () => (rules ??= await import("./schema.js"));
-
-/** @param {Form} form @param {{ [name: string]: any }} content @param {Ask} ask */
-function look(form, content, ask) {
-  const looking = new Looking(ask);
-  looking.fields(form, content, "");
-  return looking.found;
+/**
+ * Looks until every pattern that matters is answered.
+ * @param {(looking: Looking) => void} look
+ */
+async function settle(look) {
+  const answers = more.pattern && new more.pattern.Answers();
+  for (;;) {
+    const looking = new Looking(answers?.ask);
+    look(looking);
+    if (!(await answers?.gather())) return looking.found;
+  }
 }
 
 /** One look at some content. */
@@ -87,8 +93,8 @@ class Looking {
   #matched = 0;
   #ask;
 
-  /** @param {Ask} ask */
-  constructor(ask) {
+  /** @param {Ask} [ask] */
+  constructor(ask = () => undefined) {
     this.#ask = ask;
   }
 
@@ -143,7 +149,7 @@ class Looking {
     const length = [...text].length;
     if (length < minLength) this.#add(path, "too_short", { count: minLength });
     if (length > maxLength) this.#add(path, "too_long", { count: maxLength });
-    const fault = format && faultOf(format, text, rules?.formats);
+    const fault = format && more.format?.faultOf(format, text, more.rules?.formats);
     if (fault) this.#add(path, fault, fault === "format" ? { format } : {});
     if (pattern !== undefined) {
       this.#matched += text.length;
@@ -184,7 +190,7 @@ class Looking {
 
   /** @param {Rule | undefined} rule @param {unknown} value @param {string} path */
   #rule(rule, value, path) {
-    if (rule && rules && !rules.admits(rule, value, this.#ask)) this.#add(path, "json_unfit");
+    if (rule && more.rules?.admits(rule, value, this.#ask) === false) this.#add(path, "json_unfit");
   }
 }
 

@@ -6,24 +6,25 @@
  */
 import { clean, h } from "./draw.js";
 
+export { judge } from "./link.js";
+
 /**
  * @param {import("./link.js").Verdict} verdict
  * @param {import("./draw.js").Voice} voice
  * @param {boolean} opened
  */
-export function consent({ refused, host, url, warnings }, { say, problem }, opened) {
-  const odd = refused ? [refused] : warnings;
+export function consent({ refused, host, url, sent, reasons }, { say, problem }, opened) {
   return h(
     "section",
     { part: "link" },
     h("p", { part: "help" }, say(opened ? "label.link_opened" : refused ? "label.link_host" : "label.about_to_open")),
-    h("p", { part: "host" }, h("bdi", { dir: "ltr" }, clean(host, 253))),
-    h("p", { part: "url", dir: "ltr", "aria-label": say("label.link_address"), role: "group" }, clean(url, 8192)),
-    !opened && odd.length > 0 && h(
+    h("p", { part: "host" }, h("bdi", { dir: "ltr" }, clean(host))),
+    h("p", { part: "url", dir: "ltr", "aria-label": say("label.link_address"), role: "group" }, clean(url ?? sent)),
+    !opened && reasons.length > 0 && h(
       "div",
       { part: refused ? "notice danger" : "notice" },
       h("strong", {}, say(refused ? "label.link_refused" : "label.link_warnings")),
-      h("ul", {}, ...odd.map((reason) => h("li", {}, problem(reason)))),
+      h("ul", {}, ...reasons.map((reason) => h("li", {}, problem(reason)))),
     ),
   );
 }

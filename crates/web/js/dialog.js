@@ -9,9 +9,9 @@
 import { h } from "./draw.js";
 
 export class Dialog {
-  header = h("header", { part: "header" });
+  header = h("header", { part: "header", role: "none" }); // no landmarks: those are the page's
   body = h("div", { part: "body" });
-  footer = h("footer", { part: "footer" });
+  footer = h("footer", { part: "footer", role: "none" });
   form = h("form", { novalidate: true, autocomplete: "off" }, this.body, this.footer);
 
   // Live regions must stand before they speak, so they are never drawn again.

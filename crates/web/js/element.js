@@ -26,20 +26,17 @@
  *
  * @csspart dialog header queue countdown close body title message field label help problem warning
  *          link host url warnings review footer problems reason actions accept reject cancel note
- * @cssprop --mcp-elicitation-{accent,on-accent,background,text,muted,line,danger,radius,width,font}
+ * @cssprop --mcp-elicitation-{accent,on-accent,background,text,danger,radius,font}
  */
-import { consent } from "./consent.js";
 import { countdown } from "./countdown.js";
 import { refusal } from "./decline.js";
 import { Dialog } from "./dialog.js";
 import { button, clean, cross, h, voice, words } from "./draw.js";
-import { focus, sheet } from "./field.js";
-import { read } from "./form.js";
-import { judge } from "./link.js";
+import { Filling } from "./filling.js";
+import { read, ready } from "./form.js";
 import { load, negotiate } from "./locale.js";
 import { long, review } from "./review.js";
 import { style } from "./style.js";
-import * as values from "./values.js";
 
 /** @typedef {import("./check.js").Problem} Problem */
 
@@ -56,30 +53,27 @@ export class McpElicitationElement extends HTMLElement {
   #clock = h("span", { part: "countdown", hidden: true });
   #note = h("div", { role: "status", part: "note" });
   #voice = voice("en-US");
+  #spoken = false;
   #stop = () => {};
 
   /** @type {any} */
   #request = null;
   /** @type {import("./form.js").Form | undefined} */
   #form;
+  /** @type {Filling | undefined} */
+  #filling;
   /** @type {import("./link.js").Verdict | undefined} */
   #link;
-  /** @type {Map<string, any>} */
-  #typed = new Map();
-  /** @type {ReturnType<typeof sheet> | undefined} */
-  #sheet;
+  /** How links are shown: only links need it. @type {typeof import("./consent.js") | undefined} */
+  #links;
 
+  /** Whether everything is here that the request needs. */
+  #ready = false;
   /** @type {"ask" | "review" | "opened"} */
   #step = "ask";
   #busy = false;
-  /** Whether the person has changed anything. */
-  #touched = false;
-  /** Whether sending was tried: from then on every problem is shown. */
-  #tried = false;
-  /** Paths of fields the person has left: until then it is too early to complain. @type {Set<string>} */
-  #seen = new Set();
-  /** Problems that typing cannot find: of patterns, or told by the server. @type {Problem[]} */
-  #told = [];
+  /** Set before the form was ready. @type {Record<string, any>} */
+  #draft = {};
 
   constructor() {
     super();
@@ -90,9 +84,15 @@ export class McpElicitationElement extends HTMLElement {
       event.preventDefault();
       this.#proceed();
     };
-    form.oninput = form.onchange = (event) => this.#changed(event.target);
+    form.oninput = form.onchange = ({ target }) => {
+      this.#filling?.change(target);
+      this.#update();
+      this.#fire("elicitation-input");
+    };
     form.onkeydown = (event) => this.#entered(event);
-    form.addEventListener("focusout", (event) => this.#left(event));
+    form.addEventListener("focusout", (event) => {
+      if (this.#filling?.leave(event)) this.#update();
+    });
   }
 
   connectedCallback() {
@@ -127,26 +127,39 @@ export class McpElicitationElement extends HTMLElement {
     this.dismiss();
     if (!request) return;
     this.#request = request;
-    const { mode, url, requestedSchema, schema } = request;
-    if (mode === "url") this.#link = judge(String(url), { asker: this.getAttribute("server-host") ?? undefined });
-    else this.#form = readable(requestedSchema ?? schema);
-    if (this.#form) this.#typed = values.typed(this.#form);
-    this.#draw(true);
+    const begin = () => {
+      if (request !== this.#request) return;
+      this.#ready = true;
+      if (this.#form) this.#filling = new Filling(this.#form, this.#voice);
+      if (this.#filling) this.#filling.draft = this.#draft;
+      this.#draw(true);
+    };
     this.#count();
+    if (request.mode === "url") {
+      import("./consent.js").then((links) => {
+        this.#links = links;
+        this.#link = links.judge(String(request.url), { asker: this.getAttribute("server-host") ?? undefined });
+        begin();
+      });
+      return;
+    }
+    const form = (this.#form = readable(request.requestedSchema ?? request.schema));
+    if (form?.needs.size) ready(form).then(begin, begin);
+    else begin(); // at once: most forms need nothing more
   }
 
   get typed() {
-    const kept = [...this.#typed].filter(([path]) => !this.#sheet?.find(path)?.field.secret);
-    return Object.fromEntries(kept);
+    return this.#filling?.draft ?? this.#draft;
   }
 
   set typed(typed) {
-    for (const path in typed) if (this.#typed.has(path)) this.#typed.set(path, typed[path]);
+    this.#draft = typed;
+    if (this.#filling) this.#filling.draft = typed;
     this.#draw();
   }
 
   get problems() {
-    return this.#told;
+    return this.#filling?.told ?? [];
   }
 
   set problems(problems) {
@@ -188,12 +201,10 @@ export class McpElicitationElement extends HTMLElement {
   dismiss() {
     this.#stop();
     this.#request = null;
-    this.#form = this.#link = this.#sheet = undefined;
-    this.#typed = new Map();
+    this.#form = this.#filling = this.#link = undefined;
+    this.#draft = {};
     this.#step = "ask";
-    this.#busy = this.#touched = this.#tried = false;
-    this.#seen.clear();
-    this.#told = [];
+    this.#ready = this.#busy = false;
     this.#note.replaceChildren();
     this.#dialog.close();
   }
@@ -208,7 +219,7 @@ export class McpElicitationElement extends HTMLElement {
     const server = this.#server;
     this.dismiss();
     this.#note.append(
-      h("p", {}, h("strong", {}, words(server, 100)), say("state." + state)),
+      h("p", {}, h("strong", {}, words(server, 60)), " ", say("state." + state)),
       cross(say("action.close"), () => {
         this.dismiss();
         this.#fire("elicitation-closed");
@@ -227,6 +238,7 @@ export class McpElicitationElement extends HTMLElement {
     const draw = () => {
       const first = !this.#dialog.node.open;
       this.#voice = voice(tag);
+      this.#spoken = true;
       this.#draw(first);
     };
     if (tag === "en-US") draw(); // always there
@@ -259,7 +271,7 @@ export class McpElicitationElement extends HTMLElement {
   /** Draws the whole dialog from its state. @param {boolean} [anew]  whether the person has to look at it first */
   #draw(anew = false) {
     const request = this.#request;
-    if (!request || !this.isConnected) return;
+    if (!this.#ready || !this.#spoken || !this.isConnected) return;
     const { header, body, footer, form, node } = this.#dialog;
     const { say, phrase } = this.#voice;
     const focused = this.#root.activeElement?.id;
@@ -272,8 +284,8 @@ export class McpElicitationElement extends HTMLElement {
       h("h2", { id: "asks" }, ...(tool ? phrase("label.asks_for_tool", { server, tool }) : phrase("label.asks", { server }))),
       total !== undefined && h("span", { part: "queue" }, say("label.queue", { position, total })) || "",
       this.#clock,
-      h("slot", { name: "aside" }),
       cross(say("action.close"), () => this.#leave(), "close"),
+      h("slot", { name: "aside" }),
     );
 
     const title = this.#step === "review" ? say("label.review") : request.title ?? this.#form?.title;
@@ -290,19 +302,19 @@ export class McpElicitationElement extends HTMLElement {
 
     this.#dialog.open();
     this.#update();
+    const stops = body.querySelector("input, select, textarea, button");
+    body.tabIndex = !stops && body.scrollHeight > body.clientHeight ? 0 : -1; // or the keyboard could not scroll it
     if (anew) this.#begin();
     else if (focused) this.#root.getElementById(focused)?.focus();
   }
 
   /** @param {string} server */
   #content(server) {
-    const form = this.#form;
-    if (this.#link) return consent(this.#link, this.#voice, this.opened);
-    if (!form) return h("p", { part: "notice danger" }, this.#voice.say("label.unreadable_form"));
-    if (this.#step === "review") return review(form.fields, values.content(form, this.#typed, this.#voice.tag).content, this.#voice);
-    this.#sheet = sheet(form.fields, this.#typed, this.#voice, server);
-    if (form.description) this.#sheet.node.prepend(h("p", { part: "help", dir: "auto" }, clean(form.description)));
-    return this.#sheet.node;
+    const { say } = this.#voice;
+    if (this.#link) return /** @type {any} */ (this.#links).consent(this.#link, this.#voice, this.opened);
+    if (!this.#form || !this.#filling) return h("p", { part: "notice danger" }, say("label.unreadable_form"));
+    if (this.#step === "review") return review(this.#form.fields, this.#filling.content, this.#voice);
+    return this.#filling.draw(this.#voice, server);
   }
 
   #actions() {
@@ -312,13 +324,13 @@ export class McpElicitationElement extends HTMLElement {
     /** @param {string} key */
     const main = (key) => h("button", { part: "accept", "aria-describedby": "problems" }, say("action." + key));
     const row = (/** @type {Node[]} */ ...buttons) => h("div", { part: "actions" }, ...buttons);
-    const problems = h("div", { part: "problems", id: "problems" });
+    const problems = this.#filling?.list ?? h("div", { part: "problems", id: "problems" });
     const cancel = action("cancel", "cancel", () => this.cancel());
 
     if (this.opened) return [row(action("open_again", "again", () => this.#open()), cancel, main("finished"))];
     if (this.#step === "review") return [row(action("change", "change", () => this.#go("ask")), cancel, main("accept"))];
     const { panel, buttons } = refusal(this.#voice, (reason) => this.decline(reason));
-    if (this.#link?.refused || !this.#link && !this.#form) return [panel, row(buttons, cancel)];
+    if (this.#link ? this.#link.refused : !this.#form) return [panel, row(buttons, cancel)];
     const { fields } = this.#form ?? { fields: [] };
     const key = this.#link ? "open_link" : !fields.length ? "approve" : long(fields) ? "review" : "accept";
     return [panel, problems, row(buttons, cancel, main(key))];
@@ -357,8 +369,8 @@ export class McpElicitationElement extends HTMLElement {
   }
 
   #open() {
-    const url = this.#link?.url;
-    if (this.#link?.refused || !url) return;
+    const url = this.#link?.url; // none when it is refused
+    if (!url) return;
     if (this.#fire("elicitation-open", { url }, true)) window.open(url, "_blank", "noopener,noreferrer");
     this.#dialog.opening.textContent = this.#voice.say("url_mode.opening");
     if (this.opened) return;
@@ -372,9 +384,9 @@ export class McpElicitationElement extends HTMLElement {
     this.#fire("elicitation-finished", { action });
   }
 
-  /** @param {object & {action: string}} detail */
+  /** @param {{action: string, content?: object, _meta?: object}} detail */
   #answer(detail) {
-    if (this.#busy || !this.#request) return;
+    if (this.#busy || !this.#ready) return;
     if (this.opened) return this.#finish("cancel");
     this.#wait();
     this.#fire("elicitation-answer", detail);
@@ -393,95 +405,42 @@ export class McpElicitationElement extends HTMLElement {
     return this.dispatchEvent(new CustomEvent(type, { detail, cancelable, bubbles: true, composed: true }));
   }
 
-  /** @param {EventTarget | null} target */
-  #changed(target) {
-    this.#touched = true;
-    const path = this.#sheet?.find(target)?.field.path;
-    if (path !== undefined) this.#told = this.#told.filter((problem) => this.#sheet?.find(problem.path)?.field.path !== path);
-    this.#update();
-    this.#fire("elicitation-input");
-  }
-
   /** An Enter meant for something else must not send a form nobody has looked at. @param {KeyboardEvent} event */
   #entered(event) {
-    if (event.key !== "Enter" || this.#touched || event.defaultPrevented || !(event.target instanceof HTMLInputElement)) return;
+    if (event.key !== "Enter" || this.#filling?.touched || event.defaultPrevented || !(event.target instanceof HTMLInputElement)) return;
     event.preventDefault();
-    this.#dialog.footer.querySelector(".accept")?.focus();
-  }
-
-  /**
-   * Only on the way to another field: a line that appears while a button is being pressed
-   * would move the button away from under the finger.
-   *
-   * @param {FocusEvent} event
-   */
-  #left({ target, relatedTarget }) {
-    const from = this.#sheet?.find(target);
-    if (!from || from === this.#sheet?.find(relatedTarget) || !this.#sheet?.node.contains(/** @type {Node | null} */ (relatedTarget))) return;
-    this.#seen.add(from.field.path);
-    this.#update();
+    this.#accept?.focus();
   }
 
   /** The content if it fits the form; otherwise its problems are shown. */
   async #fitting() {
-    const form = this.#form;
-    const request = this.#request;
-    if (!form) return;
-    this.#read();
-    const { content, problems } = await values.checked(form, this.#typed, this.#voice.tag); // patterns run in a worker
-    if (request !== this.#request || this.#busy) return;
+    const filling = this.#filling;
+    if (!filling) return;
+    const { content, problems } = await filling.checked(); // patterns run in a worker
+    if (filling !== this.#filling || this.#busy) return;
     if (!problems.length) return content;
-    this.#step = "ask";
-    if (!this.#sheet?.node.isConnected) this.#draw();
+    if (this.#step !== "ask") this.#go("ask");
     this.#complain(problems);
   }
 
-  #read() {
-    if (this.#step === "ask") this.#sheet?.read();
-  }
-
-  /** Shows every problem, and moves to the first. @param {Problem[]} problems */
+  /** @param {Problem[]} problems */
   #complain(problems) {
-    this.#told = problems;
-    this.#tried = true;
+    const { problem } = this.#voice;
+    const list = this.#root.getElementById("problems");
+    if (this.#filling) this.#filling.complain(problems);
+    else list?.replaceChildren(...problems.map(problem)); // a link's own: nothing to go to
     this.#update();
-    const first = this.#sheet?.find(problems[0]?.path ?? "");
-    if (first) focus(first.control);
-    this.#dialog.errors.textContent = this.#voice.say("label.problems", { count: problems.length });
+    this.#dialog.errors.textContent = list?.firstChild?.textContent || problems.map(problem).join(" ");
   }
 
-  /** Brings problems and buttons in line with what is typed. */
   #update() {
-    const sheet = this.#sheet;
-    const list = this.#root.getElementById("problems");
-    if (!sheet || !list || !this.#form) return;
-    const { say, problem, tag } = this.#voice;
-    this.#read();
-    const { problems } = values.checkedQuickly(this.#form, this.#typed, tag);
-    const told = this.#told.filter(({ path }) => !problems.some((problem) => problem.path === path));
-    const all = [...problems, ...told];
+    const missing = this.#filling?.update();
+    if (this.#accept) this.#accept.ariaDisabled = missing ? "true" : null;
+  }
 
-    /** @type {Map<string, string>} */
-    const texts = new Map();
-    const items = all.map((one) => {
-      const entry = sheet.find(one.path);
-      const text = problem(one);
-      if (!entry) return h("li", {}, text);
-      const { path, label } = entry.field;
-      if ((this.#tried || this.#seen.has(path)) && !texts.has(path)) texts.set(path, text);
-      const link = h("a", { href: "#" + entry.control.id, onclick: (/** @type {Event} */ event) => {
-        event.preventDefault();
-        focus(entry.control);
-      } }, words(label, 100));
-      return h("li", {}, link, ": " + text);
-    });
-    sheet.mark(texts);
-
-    const missing = problems.filter(({ key }) => key.endsWith(".required")).length;
-    const accept = this.#root.querySelector(".accept");
-    if (accept) accept.ariaDisabled = missing ? "true" : null;
-    if (this.#tried && items.length) list.replaceChildren(h("strong", {}, say("label.problems", { count: items.length })), h("ul", {}, ...items));
-    else list.textContent = missing ? say("label.missing", { count: missing }) : "";
+  /** @returns {HTMLElement | null} */
+  get #accept() {
+    return this.#root.querySelector(".accept");
   }
 }
 

@@ -7,9 +7,10 @@
  * silently dropped. Whatever a server sends, reading is bounded: in bytes, depth, fields and
  * options.
  *
- * In: `read`. Elsewhere: which kind a sub-schema is (`shape`), the options of a choice
+ * In: `open`, or `read` and then `ready`. Elsewhere: which kind a sub-schema is (`shape`), the options of a choice
  * (`offers`), whether values fit (`check`).
  *
+ * @import { Need } from "./more.js"
  * @typedef {{ source: Schema, shared?: Schema }} Rule  a piece of JSON Schema, and the definitions its `$ref`s lead to
  * @typedef {{ [keyword: string]: any }} Schema
  *
@@ -18,7 +19,7 @@
  * @property {"allowed" | "refused" | Rule} extra  whether other names may have values; a rule: if they fit it
  * @property {Rule} [beyond]  what the whole must fit beyond its fields
  *
- * @typedef {Fields & { title?: string, description?: string, ruled: boolean }} Form  `ruled`: some value is held against a rule, which `schema.js` does
+ * @typedef {Fields & { title?: string, description?: string, needs: Set<Need> }} Form  `needs`: what `ready` loads before the form is drawn
  *
  * @typedef {object} Field
  * @property {string} name
@@ -48,18 +49,28 @@
  * @typedef {{ value: any, label: string, title?: string, description?: string }} Offer
  * @typedef {{ min?: number, max?: number, unique: boolean }} Count
  */
-import { takes } from "./check.js";
+import { takes, takesIndeed } from "./check.js";
 import { isObject, isWithin } from "./json.js";
 import { FormError, below, isFlag, isLength, isText, isTexts, nonsense, take } from "./keyword.js";
+import { load, more } from "./more.js";
 import { isNumber } from "./number.js";
 import { offers } from "./offers.js";
-import { asks } from "./secret.js";
 import { admitsNull, isRule, local, shape, withoutNull } from "./shape.js";
 
 export { FormError };
 
 /**
- * Reads a `requestedSchema` of any revision, as the wire brought it.
+ * Reads a `requestedSchema` of any revision, as the wire brought it, and loads what its form
+ * needs.
+ * @param {unknown} schema
+ * @returns {Promise<Form>}
+ * @throws {FormError}
+ */
+export const open = async (schema) => ready(read(schema));
+
+/**
+ * Reads at once. Where `needs` is not empty, some of it is provisional until the form is
+ * `ready`: whether a default is usable, and what is secret; a field that might be counts as one.
  * @param {unknown} schema
  * @returns {Form}
  * @throws {FormError}
@@ -68,20 +79,39 @@ export function read(schema) {
   if (!isWithin(schema, LIMITS.bytes)) throw new FormError("the schema is too long or too deep");
   if (!isObject(schema)) throw nonsense("", "expected an object");
   const shared = pick(schema, (name) => name === "$defs" || name === "definitions");
-  const reader = { count: 0, ruled: false, shared };
+  /** @type {Reader} */
+  const reader = { count: 0, needs: new Set(), shared };
   const whole = inline(reader, schema);
   if ("type" in whole && whole.type !== "object") throw nonsense("/type", '"object" expected');
   delete whole.type;
   const title = take(whole, "title", "", isText);
   const description = take(whole, "description", "", isText);
   const fields = readFields(reader, whole, "", "", 0);
-  return { title, description, ...fields, ruled: reader.ruled };
+  return { title, description, ...fields, needs: reader.needs };
+}
+
+/** @param {Field[]} fields @returns {Field[]} */
+const every = (fields) => fields.flatMap((field) => [field, ...every(field.fields ?? [])]);
+
+/**
+ * Loads what a form needs and settles what was provisional. A form that needs nothing is ready
+ * as it was read.
+ * @param {Form} form
+ */
+export async function ready(form) {
+  await load(form.needs);
+  const settle = async (/** @type {Field} */ field) => {
+    field.secret &&= secretOf(field);
+    if (field.default !== undefined && !(await takesIndeed(field, field.default))) delete field.default;
+  };
+  if (form.needs.size) await Promise.all(every(form.fields).map(settle));
+  return form;
 }
 
 /** How much of a stranger's schema is looked at; as in `crates/core/src/limits.rs`. */
 const LIMITS = { bytes: 256 * 1024, fields: 200, name: 256, options: 2000, nesting: 4 };
 
-/** @typedef {{ count: number, ruled: boolean, shared: Schema }} Reader */
+/** @typedef {{ count: number, needs: Set<Need>, shared: Schema }} Reader */
 
 /**
  * Takes `properties` and what belongs to it out of an object schema. `at` is its place in the
@@ -132,15 +162,23 @@ function readField(reader, name, sub, required, parent, within, depth) {
   /** @type {Field} */
   const field = { name, path, title, description, label: title ?? name, required, nullable, suggested, kind };
   readKind(reader, field, schema, keyword, at, depth);
-  if ((suggested !== null || nullable) && suggested !== undefined && takes(field, suggested)) field.default = suggested;
-  if (!NEVER_SECRET.includes(field.kind)) {
-    const format = kind === "text" ? field.text?.format : undefined;
-    field.secret = asks(name, title, description, format);
-  }
+  if ((suggested !== null || nullable) && takes(field, suggested)) field.default = suggested;
+  field.secret = secretOf(field);
+  if (field.secret) reader.needs.add("secret");
   return field;
 }
 
-const NEVER_SECRET = ["switch", "choice", "choices", "group"];
+/** @param {Field} field */
+function secretOf({ kind, name, title = "", description = "", text }) {
+  if (["switch", "choice", "choices", "group"].includes(kind)) return;
+  const format = kind === "text" ? text?.format : undefined;
+  if (more.secret) return more.secret.asks(name, title, description, format);
+  return SUSPICIOUS.test([name, title, description, format].join("\n")) ? "password" : undefined;
+}
+
+/** A part of every phrase that `secret.js` knows. Most forms have none of them. */
+export const SUSPICIOUS =
+  /pass|pwd|senha|palavra|pin|code|c.{1,2}digo|token|secret|segredo|key|chave|cv[cvn]|card|cart.{1,2}o|cc.{0,3}num|otp|[2m]fa|phrase|frase|mnemonic|ssn|social|itin|tax|insur|cpf|nif|contrib|cookie|jwt/i;
 
 /**
  * Takes a kind's keywords out of its schema.
@@ -179,11 +217,11 @@ function readKind(reader, field, schema, keyword, at, depth) {
   delete schema.type;
   if (kind === "group") Object.assign(field, readFields(reader, schema, at, field.path, depth + 1));
   else field.beyond = beyond(reader, schema);
-  if (field.text?.format) reader.ruled ||= !EAGER.includes(field.text.format);
+  const { format, pattern } = field.text ?? {};
+  if (pattern !== undefined) reader.needs.add("pattern");
+  if (format && !/^(textarea|password)$/.test(format)) reader.needs.add("format");
+  if (format && !/^(email|uri|date|date-time|textarea|password)$/.test(format)) reader.needs.add("rules");
 }
-
-/** Formats that need no more than `format.js`. */
-const EAGER = ["email", "uri", "date", "date-time", "textarea", "password"];
 
 /** @param {Schema} schema @param {string} at @returns {Range} */
 function range(schema, at) {
@@ -214,7 +252,7 @@ function beyond(reader, schema) {
 
 /** @param {Reader} reader @param {Schema} source @returns {Rule} */
 function rule(reader, source) {
-  reader.ruled = true;
+  reader.needs.add("rules").add("pattern");
   return { source, shared: reader.shared };
 }
 

@@ -16,7 +16,7 @@ export function shape(schema, at) {
   const keyword = options(schema, at);
   if (keyword && (!type || has(PLAIN, type))) return { kind: "choice", keyword };
   if (keyword) return { kind: "json" };
-  if (type && has(PLAIN, type)) return { kind: PLAIN[/** @type {keyof PLAIN} */ (type)] };
+  if (type && has(PLAIN, type)) return { kind: PLAIN[type] };
   // The other two change what `items` is about.
   if (type === "array" && isObject(schema.items) && !("prefixItems" in schema || "unevaluatedItems" in schema)) {
     const { kind, keyword } = shape(schema.items, at + "/items");
@@ -25,7 +25,7 @@ export function shape(schema, at) {
   return { kind: (!type || type === "object") && "properties" in schema ? "group" : "json" };
 }
 
-/** @type {{ string: Kind, number: Kind, integer: Kind, boolean: Kind }} */
+/** @type {{ [type: string]: Kind }} */
 const PLAIN = { string: "text", number: "number", integer: "integer", boolean: "switch" };
 const TYPES = [...Object.keys(PLAIN), "array", "object", "null"];
 
@@ -119,23 +119,24 @@ const isNullSchema = (schema) =>
 
 /**
  * Whether `null` fits a schema. Only rules that are about every type can refuse it, so this
- * needs no evaluator. What goes in circles refuses nothing.
- * @param {any} schema @param {Schema} shared @param {number} [hops] @returns {boolean}
+ * needs no evaluator. What goes in circles or fans out without end refuses nothing.
+ * @param {any} schema @param {Schema} shared @param {{ nodes: number }} [left] @returns {boolean}
  */
-export function admitsNull(schema, shared, hops = 0) {
+export function admitsNull(schema, shared, left = { nodes: 1000 }) {
   if (!isObject(schema)) return schema !== false;
-  if (hops > 16) return true;
+  if (--left.nodes < 0) return true;
   /** @param {any} sub */
-  const admits = (sub) => admitsNull(sub, shared, hops + 1);
-  const { type, $ref, allOf, anyOf, oneOf } = schema;
+  const admits = (sub) => admitsNull(sub, shared, left);
+  /** @param {string} keyword */
+  const list = (keyword) => (Array.isArray(schema[keyword]) ? schema[keyword] : undefined);
   return (
-    (type === undefined || [type].flat().includes("null")) &&
-    (schema.enum?.includes(null) ?? true) &&
+    (!("type" in schema) || [schema.type].flat().includes("null")) &&
+    (list("enum")?.includes(null) ?? true) &&
     (!("const" in schema) || schema.const === null) &&
-    ($ref === undefined || admits(local($ref, shared))) &&
-    (allOf?.every(admits) ?? true) &&
-    (anyOf?.some(admits) ?? true) &&
-    (oneOf?.filter(admits).length ?? 1) === 1 &&
+    (!("$ref" in schema) || admits(local(schema.$ref, shared))) &&
+    (list("allOf")?.every(admits) ?? true) &&
+    (list("anyOf")?.some(admits) ?? true) &&
+    (list("oneOf")?.filter(admits).length ?? 1) === 1 &&
     !("not" in schema && admits(schema.not)) &&
     (!("if" in schema) || admits(schema[admits(schema.if) ? "then" : "else"]))
   );
@@ -147,7 +148,7 @@ export function admitsNull(schema, shared, hops = 0) {
  * @param {unknown} target @param {Schema} shared @returns {any}
  */
 export function local(target, shared) {
-  const [, place, name] = /^#\/([^/]+)\/([^/%]*)$/.exec(String(target)) ?? [];
+  const [, place, name] = (typeof target === "string" && /^#\/([^/]+)\/([^/%]*)$/.exec(target)) || [];
   const key = name?.replaceAll("~1", "/").replaceAll("~0", "~");
   if (place && has(shared, place) && isObject(shared[place]) && has(shared[place], key)) return shared[place][key];
 }
@@ -156,12 +157,7 @@ export function local(target, shared) {
  * Whether a keyword can refuse a value. The others only say something about it.
  * @param {string} keyword
  */
-export const isRule = (keyword) => RULES.includes(keyword);
+export const isRule = (keyword) => RULE.test(keyword);
 
-const RULES = (
-  "type enum const $ref $dynamicRef allOf anyOf oneOf not if then else minLength maxLength pattern format " +
-  "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf items prefixItems contains minContains " +
-  "maxContains minItems maxItems uniqueItems unevaluatedItems properties patternProperties " +
-  "additionalProperties unevaluatedProperties propertyNames required dependentRequired dependentSchemas " +
-  "dependencies minProperties maxProperties"
-).split(" ");
+const RULE =
+  /^(type|enum|const|\$ref|\$dynamicRef|(all|any|one)Of|not|if|then|else|(min|max)(Length|imum|Items|Contains|Properties)|exclusiveM(in|ax)imum|multipleOf|pattern|format|contains|(prefixI|unevaluatedI|i)tems|uniqueItems|(patternP|additionalP|unevaluatedP|p)roperties|propertyNames|required|dependent(Required|Schemas)|dependencies)$/;

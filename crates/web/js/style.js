@@ -24,12 +24,12 @@ const CSS = `
   --on-accent: var(--mcp-elicitation-on-accent, light-dark(#fff, #10163a));
   --ground: var(--mcp-elicitation-background, light-dark(#fff, #1b1d23));
   --text: var(--mcp-elicitation-text, light-dark(#1b1d23, #eceef3));
-  --muted: var(--mcp-elicitation-muted, light-dark(#596070, #a5adbd));
-  --line: var(--mcp-elicitation-line, light-dark(#868d9c, #757d8d));
   --danger: var(--mcp-elicitation-danger, light-dark(#b3241c, #ffb0a8));
   --round: var(--mcp-elicitation-radius, .625rem);
-  --soft: color-mix(in srgb, var(--text) 6%, var(--ground));
+  --muted: color-mix(in srgb, var(--text) 68%, var(--ground));
+  --line: color-mix(in srgb, var(--text) 50%, var(--ground));
   --hair: color-mix(in srgb, var(--text) 13%, var(--ground));
+  --soft: color-mix(in srgb, var(--text) 5%, var(--ground));
   --tint: color-mix(in srgb, var(--accent) 13%, var(--ground));
   --warm: light-dark(#fdf1d8, #3b2e12);
 }
@@ -42,14 +42,14 @@ dialog, .note {
   box-shadow: 0 1.5rem 4rem -1rem #0006, 0 .25rem 1rem #0002;
 }
 dialog {
-  inline-size: min(var(--mcp-elicitation-width, 34rem), 100vw - 1rem);
+  inline-size: min(34rem, 100vw - 1rem);
   max-inline-size: none; max-block-size: min(52rem, 100dvh - 1rem);
   margin: auto; padding: 0; overflow: hidden; outline: 0;
 }
 dialog[open] { display: flex; flex-direction: column; animation: rise .18s ease-out; }
 dialog::backdrop { background: #0b0d1473; backdrop-filter: blur(2px); }
 @keyframes rise { from { opacity: 0; transform: translateY(.5rem); } }
-header { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem .625rem; padding: .75rem .75rem .75rem 1.25rem; padding-inline: 1.25rem .75rem; border-block-end: 1px solid var(--hair); }
+header { position: relative; display: flex; flex-wrap: wrap; align-items: center; gap: .25rem .625rem; padding-block: .75rem; padding-inline: 1.25rem .75rem; border-block-end: 1px solid var(--hair); }
 .avatar { flex: none; inline-size: 2rem; block-size: 2rem; border-radius: var(--round); background: var(--tint); color: var(--accent); font-weight: 700; line-height: 2rem; text-align: center; overflow: hidden; }
 h2 { flex: 1 1 9rem; font-size: .9375rem; font-weight: 400; color: var(--muted); line-height: 1.3; }
 h2 bdi:first-of-type { font-weight: 650; color: var(--text); }
@@ -60,17 +60,17 @@ form { display: flex; flex-direction: column; min-block-size: 0; }
 .body { overflow: auto; overscroll-behavior: contain; padding: 1.25rem; display: grid; grid-template-columns: 100%; gap: 1rem; }
 h3 { font-size: 1.25rem; font-weight: 650; line-height: 1.3; letter-spacing: -.01em; }
 .message { white-space: pre-wrap; }
-.fields, .group { display: grid; grid-template-columns: 100%; gap: 1.25rem; }
-.fields:empty { display: none; }
+[dir=auto] { text-align: match-parent; }
+.fields, .group, .link, dl, footer { display: grid; grid-template-columns: 100%; gap: 1.25rem; }
+.fields:empty, .help:empty, .problem:empty, .problems:not(:has(*)), .host:has(:empty) { display: none; }
 fieldset { border: 0; padding: 0; }
 .group { border: 1px solid var(--hair); border-radius: var(--round); padding: .5rem 1rem 1rem; gap: 1rem; }
-.field > label, legend { display: block; font-weight: 600; padding: 0; }
+.field > label, legend, .reason label { display: block; font-weight: 600; padding: 0; }
 .group > legend { padding: 0 .375rem; margin-inline-start: -.375rem; }
 .mark { color: var(--danger); margin-inline-start: .25rem; }
 .help { color: var(--muted); font-size: .875rem; }
-.help:empty { display: none; }
 .help p { white-space: pre-wrap; }
-.field .row, .field > :is(input, select, textarea), .tags, .check:first-of-type, .segments { margin-block-start: .375rem; }
+.reason textarea, .field .row, .field > :is(input, select, textarea), .tags, .check:first-of-type, .segments { margin-block-start: .375rem; }
 input, select, textarea { font: inherit; color: inherit; background: var(--ground); inline-size: 100%; min-block-size: 2.625rem; padding: .4375rem .75rem; border: 1px solid var(--line); border-radius: var(--round); }
 textarea { display: block; resize: vertical; field-sizing: content; min-block-size: 4.75rem; max-block-size: 50dvh; }
 .code, .url { font-family: ui-monospace, monospace; font-size: .875rem; }
@@ -80,7 +80,6 @@ textarea { display: block; resize: vertical; field-sizing: content; min-block-si
 [aria-invalid] { border-color: var(--danger); }
 :is(input, select, textarea)[aria-invalid], [aria-invalid] .segments { box-shadow: 0 0 0 1px var(--danger); }
 .problem { color: var(--danger); font-size: .875rem; font-weight: 500; margin-block-start: .25rem; }
-.problem:empty { display: none; }
 .problem::before { content: "⚠ " / ""; }
 .row { display: flex; gap: .5rem; align-items: center; }
 .segments { display: flex; flex-wrap: wrap; gap: .25rem; padding: .1875rem; border: 1px solid var(--line); border-radius: var(--round); background: var(--soft); }
@@ -102,17 +101,16 @@ textarea { display: block; resize: vertical; field-sizing: content; min-block-si
 .tags ul, .problems ul, .notice ul { list-style: none; padding: 0; }
 .tags ul { display: flex; flex-wrap: wrap; gap: .375rem; margin-block-end: .5rem; }
 .tags li { display: flex; align-items: center; gap: .125rem; background: var(--tint); border: 1px solid transparent; border-radius: 9rem; padding-inline-start: .75rem; font-size: .875rem; }
-.tags li button { min-block-size: 1.75rem; padding: 0 .625rem; border: 0; border-radius: 9rem; background: none; color: inherit; line-height: 1; }
+.remove { min-block-size: 1.75rem; padding: 0 .625rem; border-radius: 9rem; }
 .notice { background: var(--warm); border: 1px solid transparent; border-inline-start: .25rem solid light-dark(#b97500, #e0b050); border-radius: var(--round); padding: .625rem .875rem; font-size: .875rem; color: var(--text); }
 .field .notice { margin-block-start: .375rem; }
-.danger { background: color-mix(in srgb, var(--danger) 10%, var(--ground)); border-inline-start-color: var(--danger); }
-.notice strong { display: block; font-weight: 600; }
+.danger { background: color-mix(in srgb, var(--danger) 13%, var(--ground)); border-inline-start-color: var(--danger); }
+.notice strong { display: block; }
 .notice ul { display: grid; gap: .25rem; }
-.link { display: grid; grid-template-columns: 100%; gap: .25rem; }
+.link { gap: .25rem; }
 .host { font-size: 1.5rem; font-weight: 650; line-height: 1.25; }
-.host:has(:empty) { display: none; }
 .url { color: var(--muted); background: var(--soft); border-radius: var(--round); padding: .5rem .75rem; margin-block: .375rem; max-block-size: 12rem; overflow: auto; text-align: start; }
-dl { display: grid; grid-template-columns: 100%; }
+dl { gap: 0; }
 dl > div { padding-block: .5rem; border-block-start: 1px solid var(--hair); display: grid; grid-template-columns: 2fr 3fr; gap: 0 1rem; }
 dl > div:first-child { border: 0; }
 div:has(> dd > dl) { display: block; }
@@ -120,44 +118,39 @@ dd dl { padding-inline-start: 1rem; }
 dt { color: var(--muted); }
 dd { white-space: pre-wrap; max-block-size: 16rem; overflow: auto; }
 .empty { color: var(--muted); font-style: italic; }
-footer { display: grid; grid-template-columns: 100%; gap: .75rem; padding: .875rem 1.25rem; border-block-start: 1px solid var(--hair); background: color-mix(in srgb, var(--soft) 50%, var(--ground)); }
+footer { gap: .75rem; padding: .875rem 1.25rem; border-block-start: 1px solid var(--hair); background: var(--soft); }
 .problems { font-size: .875rem; color: var(--muted); max-block-size: 8.5rem; overflow: auto; }
-.problems:empty { display: none; }
-.problems strong { color: var(--danger); font-weight: 600; }
+.problems strong { color: var(--danger); }
+strong { font-weight: 600; }
 a { color: inherit; }
-.reason label { font-weight: 600; }
-.reason textarea { margin-block-start: .25rem; }
 .actions { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
 .actions > :first-child { margin-inline-end: auto; }
-button { font: inherit; font-weight: 550; color: var(--text); background: var(--ground); border: 1px solid var(--line); border-radius: var(--round); min-block-size: 2.5rem; padding: .375rem 1rem; cursor: pointer; }
+button { font: inherit; font-weight: 550; color: var(--text); background: var(--ground); border: 1px solid var(--line); border-radius: var(--round); min-block-size: 2.5rem; padding: .375rem 1rem; cursor: pointer; overflow-wrap: normal; }
 button:hover { background: var(--soft); }
-button:active { translate: 0 1px; }
 .accept { background: var(--accent); color: var(--on-accent); border-color: transparent; min-inline-size: 6rem; }
-.accept:hover { background: color-mix(in srgb, var(--accent) 88%, var(--text)); }
-:host([destructive]) .accept { background: var(--danger); color: var(--ground); }
-:host([destructive]) .avatar { color: var(--danger); background: color-mix(in srgb, var(--danger) 13%, var(--ground)); }
+.accept:hover { background: var(--accent); filter: brightness(.93); }
+:host([destructive]) { --accent: var(--danger); --on-accent: var(--ground); }
 .accept[aria-disabled] { background: var(--hair); color: var(--muted); cursor: not-allowed; }
-.close, .clear { border-color: transparent; background: none; color: var(--muted); }
-.close { flex: none; inline-size: 2.5rem; padding: 0; font-size: 1.375rem; line-height: 1; }
+.close, .clear, .remove { border-color: transparent; background: none; color: var(--muted); }
+.close { order: 1; flex: none; inline-size: 2.5rem; padding: 0; font-size: 1.375rem; line-height: 1; }
 .clear, .show { flex: none; font-size: .875rem; }
 .row:not(:has(:checked)) .clear { visibility: hidden; }
-.split { display: inline-flex; }
+.split { display: flex; }
 .split button:first-child { border-start-end-radius: 0; border-end-end-radius: 0; }
 .more { border-start-start-radius: 0; border-end-start-radius: 0; border-inline-start: 0; padding-inline: .75rem; }
 .more::before { content: ""; display: block; inline-size: .4375rem; block-size: .4375rem; border: solid; border-width: 0 2px 2px 0; rotate: 45deg; translate: 0 -2px; }
 .more[aria-expanded=true]::before { rotate: 225deg; translate: 0 2px; }
 [aria-busy=true] form { opacity: .6; }
-[aria-busy=true] header::after { content: ""; flex: 0 0 100%; block-size: 2px; margin-block-end: -.875rem; background: linear-gradient(90deg, transparent, var(--accent), transparent) 0 / 200% 100%; animation: wait 1.2s linear infinite; }
+[aria-busy=true] header::after { content: ""; position: absolute; inset: auto 0 0; block-size: 2px; background: linear-gradient(90deg, transparent, var(--accent), transparent) 0 / 200% 100%; animation: wait 1.2s linear infinite; }
 @keyframes wait { to { background-position: -200% 0; } }
-.note { position: fixed; inset-block-end: 1rem; inset-inline: 0; inline-size: fit-content; max-inline-size: calc(100vw - 2rem); margin-inline: auto; padding: .375rem .375rem .375rem 1rem; padding-inline: 1rem .375rem; display: flex; align-items: center; gap: .5rem; z-index: 1; }
-.note:empty { display: none; }
-.note strong { font-weight: 650; margin-inline-end: .5rem; }
+.note { position: fixed; inset-block-end: 1rem; inset-inline: 0; inline-size: fit-content; max-inline-size: calc(100vw - 2rem); margin-inline: auto; padding-block: .375rem; padding-inline: 1rem .375rem; display: flex; align-items: center; gap: .5rem; }
+.note:empty { all: unset; }
 .quiet { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
 @media (max-width: 26rem) {
   .actions > * { flex: 1; }
   .accept { flex-basis: 100%; order: -1; }
   .reject { flex: 1; }
-  .queue, .countdown { order: 1; }
+  .queue, .countdown { order: 2; }
   dl > div { grid-template-columns: 100%; }
   .body, footer { padding-inline: 1rem; }
 }
@@ -169,10 +162,10 @@ button:active { translate: 0 1px; }
 }
 @media (prefers-reduced-motion) { *, ::before, ::after { animation: none !important; transition: none !important; } }
 @media (forced-colors: active) {
-  .segments label:has(:checked), [role=switch]:checked, .accept:not([aria-disabled]) { background: Highlight; color: HighlightText; forced-color-adjust: none; }
+  .segments label:has(:checked), [role=switch]:checked, .accept:not([aria-disabled]) { background: Highlight !important; color: HighlightText; forced-color-adjust: none; }
   [role=switch]::before { background: ButtonText; }
   [role=switch]:checked::before { background: HighlightText; }
   [aria-disabled] { color: GrayText; border-color: GrayText; }
-  [aria-invalid], [aria-invalid] .segments { border-style: dashed; border-width: 2px; }
+  :is(input, select, textarea)[aria-invalid], [aria-invalid] .segments { border: 2px dashed; }
 }
 `;

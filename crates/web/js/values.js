@@ -23,7 +23,7 @@ import { isInteger, isNumber } from "./number.js";
  */
 export function typed(form, content) {
   const map = new Map();
-  begin(form.fields, content, map);
+  begin(form.fields, content ?? {}, !!content, map);
   return map;
 }
 
@@ -72,11 +72,12 @@ export function local(moment) {
 /** Characters of content that are sent. */
 const MOST = 1024 * 1024;
 
-/** @param {Field[]} fields @param {Content | undefined} content @param {Map<string, Typed>} map */
-function begin(fields, content, map) {
+/** @param {Field[]} fields @param {Content} content @param {boolean} isEarlier @param {Map<string, Typed>} map */
+function begin(fields, content, isEarlier, map) {
   for (const field of fields) {
-    const value = content ? (Object.hasOwn(content, field.name) ? content[field.name] : undefined) : field.default;
-    if (field.kind === "group") begin(field.fields ?? [], isObject(value) ? value : content && {}, map);
+    const given = Object.hasOwn(content, field.name) ? content[field.name] : undefined;
+    const value = given === undefined && !isEarlier ? field.default : given;
+    if (field.kind === "group") begin(field.fields ?? [], isObject(value) ? value : {}, isEarlier, map);
     else map.set(field.path, hold(field, value));
   }
 }

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use axum::extract::rejection::BytesRejection;
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use bytes::Bytes;
 use midcall_core::Limits;
@@ -16,6 +17,19 @@ use super::refusal::Refusal;
 
 /// A JSON body. No body at all is an empty object.
 pub struct Body<T>(pub T);
+
+/// The name in the path. What cannot be read is not there, like any other that is not.
+pub struct Name(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Name {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        let path = Path::<String>::from_request_parts(parts, state).await;
+        path.map(|Path(name)| Self(name))
+            .map_err(|_| Refusal::NotFound)
+    }
+}
 
 /// How long a client may take over a body.
 const TIME: Duration = Duration::from_secs(30);

@@ -37,6 +37,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 pub use auth::{Caller, principal};
+pub use body::Name;
 pub use refusal::Refusal;
 
 use announce::Announcement;

@@ -6,23 +6,20 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::Path;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use midcall_store::{Post, Store};
 
 use super::App;
+use super::body::Name;
 use super::refusal::Refusal;
 
 /// What `/` shows in a file of `midcall_web`, and every file under `/assets/`.
 pub fn routes<S: Store, P: Post>(home: &'static str) -> Router<Arc<App<S, P>>> {
     Router::new()
         .route("/", get(async move || file(home)))
-        .route(
-            "/assets/{*path}",
-            get(async |Path(path): Path<String>| file(&path)),
-        )
+        .route("/assets/{*path}", get(async |Name(path): Name| file(&path)))
 }
 
 fn file(path: &str) -> Result<Response, Refusal> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{FromRequestParts, Path, State};
+use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use midcall_core::{Limits, Values, Words};
 use midcall_desk::{State as Standing, Status, Submission, TicketId};
@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::App;
 use super::auth::Caller;
-use super::body::Body;
+use super::body::{Body, Name};
 use super::refusal::Refusal;
 
 /// The ticket in the path. What cannot be one is not there, like any other that is not.
@@ -120,8 +120,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
-        let path = Path::<String>::from_request_parts(parts, state).await;
-        let id = path.ok().and_then(|Path(id)| id.parse().ok());
-        id.map(Self).ok_or(Refusal::NotFound)
+        let Name(id) = Name::from_request_parts(parts, state).await?;
+        id.parse().map(Self).map_err(|_| Refusal::NotFound)
     }
 }

@@ -18,7 +18,7 @@ mod stories;
 #[cfg(test)]
 pub mod world;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use midcall_core::catalog::Locale;
@@ -98,6 +98,8 @@ pub struct Session {
     questions: HashMap<Id, Question>,
     /// How many of those wait at the desk.
     at_desk: usize,
+    /// Questions that were taken back, until the desk says so too: their ids are not free yet.
+    leaving: HashSet<Id>,
     /// When the client's calls are kept alive next.
     keep_alive: Option<Instant>,
     tools: Tools,
@@ -119,6 +121,7 @@ impl Session {
             calls: Calls::default(),
             questions: HashMap::new(),
             at_desk: 0,
+            leaving: HashSet::new(),
             keep_alive: None,
             tools: Tools::default(),
             claims: Claims::default(),
@@ -157,6 +160,9 @@ impl Session {
     }
 
     fn ended(&mut self, id: &Id, outcome: Outcome, acts: &mut Vec<Act>) {
+        if self.leaving.remove(id) {
+            return;
+        }
         if let Some(question) = self.questions.remove(id) {
             self.at_desk -= 1;
             acts.extend(question.ended(id, outcome).map(Act::ToServer));
@@ -164,7 +170,7 @@ impl Session {
     }
 
     fn refused(&mut self, id: &Id, why: &str, acts: &mut Vec<Act>) {
-        if self.questions.remove(id).is_some() {
+        if !self.leaving.remove(id) && self.questions.remove(id).is_some() {
             self.at_desk -= 1;
             let told = format!("midcall: {why}");
             acts.push(Act::ToServer(Frame::error(

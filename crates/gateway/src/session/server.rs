@@ -74,7 +74,8 @@ impl Session {
 
     /// Finds somebody to answer a question.
     fn question(&mut self, frame: &Frame, id: Id, members: &Members<'_>) -> Asked {
-        if self.questions.len() >= MOST_QUESTIONS || self.questions.contains_key(&id) {
+        let is_open = self.questions.contains_key(&id) || self.leaving.contains(&id);
+        if self.questions.len() >= MOST_QUESTIONS || is_open {
             let told = "midcall: this id is in use, or too many questions are open";
             return Asked::refused(&id, code::INVALID_REQUEST, told);
         }
@@ -130,6 +131,7 @@ impl Session {
         };
         if question.is_at_desk() {
             self.at_desk -= 1;
+            self.leaving.insert(id.clone());
             acts.push(Act::Withdraw(id, Withdrawn::ByServer));
         }
         question.is_at_desk()

@@ -184,8 +184,13 @@ fn a_server_that_takes_its_question_back_closes_it_where_it_is_shown() {
     world.asks(7, day());
     world.server(cancelled(7));
     assert_eq!(world.withdrawn, [(number(7), Withdrawn::ByServer)]);
+    // Until the desk has let it go, its id would be mistaken for the next one's.
+    world.asks(7, day());
+    assert_eq!(world.told_server()["error"]["code"], -32600);
     world.ends(7, Outcome::Withdrawn(Withdrawn::ByServer));
     assert!(world.to_client.is_empty() && world.to_server.is_empty());
+    world.asks(7, day());
+    assert_eq!(world.asked.len(), 2);
 
     let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
     world.asks(7, day());

@@ -1,9 +1,11 @@
 //! The desk over HTTP, from outside: the real binary, real sockets, on loopback.
 
 mod crowds;
+mod demo;
 mod desk;
 mod doors;
 mod events;
+mod pages;
 mod quiet;
 mod statuses;
 

@@ -5,7 +5,7 @@
  * wheel. What is typed stays as it is typed; the arrow keys step, and the bounds are told.
  */
 import { changed, h } from "../draw.js";
-import { secret } from "./secret.js";
+import { entry } from "./entry.js";
 
 /** @type {import("../field.js").Kind} */
 export function number(field, value, aria, at) {
@@ -19,16 +19,17 @@ export function number(field, value, aria, at) {
       const from = Number(control.value.replace(",", "."));
       if (!way || !Number.isFinite(from)) return;
       event.preventDefault();
-      const to = control.value.trim() ? Math.round(from / step + way) * step : minimum ?? 0;
+      const by = Number(step);
+      const to = control.value.trim() ? Math.round(from / by + way) * by : Number(minimum ?? 0);
       if (to < (minimum ?? above ?? to) || to > (maximum ?? below ?? to)) return;
       control.value = String(+to.toPrecision(15));
       changed(control);
     },
   });
-  return { ...secret(field, control, value, at), hint: bounds(minimum, maximum, at.voice) };
+  return { ...entry(field, control, value, at), hint: bounds(minimum, maximum, at.voice) };
 }
 
-/** @param {number | undefined} min @param {number | undefined} max @param {import("../draw.js").Voice} voice */
+/** @param {any} min @param {any} max @param {import("../draw.js").Voice} voice */
 function bounds(min, max, { say }) {
   if (min === undefined && max === undefined) return;
   return say(max === undefined ? "problem.too_small" : min === undefined ? "problem.too_large" : "label.between", { min, max });

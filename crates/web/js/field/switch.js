@@ -12,7 +12,7 @@ export function switch_(field, value, aria, at) {
   if (field.default === undefined) {
     const { say } = at.voice;
     const drawn = segments(field, [say("label.yes"), say("label.no")], value === undefined ? value : value ? 0 : 1, aria, at);
-    const read = () => ({ 0: true, 1: false })[drawn.read?.()];
+    const read = () => [true, false][drawn.read?.()];
     return { ...drawn, read };
   }
   const control = h("input", { ...aria, type: "checkbox", role: "switch", checked: value === true });

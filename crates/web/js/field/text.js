@@ -4,7 +4,7 @@
  * Lengths are checked, not enforced: `maxlength` would cut what is pasted without a word.
  */
 import { h } from "../draw.js";
-import { secret } from "./secret.js";
+import { entry } from "./entry.js";
 
 /** @type {Record<string, Record<string, string>>} */
 const FORMATS = {
@@ -17,6 +17,6 @@ const FORMATS = {
 /** @type {import("../field.js").Kind} */
 export function text(field, value, aria, at) {
   const format = field.text?.format ?? "";
-  if (format === "textarea") return secret(field, h("textarea", { ...aria, rows: "4", dir: "auto" }), value, at);
-  return secret(field, h("input", { type: "text", dir: "auto", ...FORMATS[format], ...aria }), value, at);
+  if (format === "textarea") return entry(field, h("textarea", { ...aria, rows: "4", dir: "auto" }), value, at);
+  return entry(field, h("input", { type: "text", dir: "auto", ...FORMATS[format], ...aria }), value, at);
 }

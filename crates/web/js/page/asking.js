@@ -172,7 +172,9 @@ export class Asking {
       const heard = this.#underway.get(id);
       this.#underway.delete(id);
       if (heard) this.#told.closed(id, heard);
-      else if (!this.#explain(id, problem)) element.problems = found(problem);
+      else if (this.#explain(id, problem)) return;
+      else if (element.opened) element.opened = true; // to be pressed again
+      else element.problems = found(problem);
     }
   }
 

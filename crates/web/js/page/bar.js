@@ -18,7 +18,7 @@ import { LOCALES, say, voice } from "./words.js";
  */
 export function bar({ state, workspace, workspaces }, does) {
   return [
-    h("a", { class: "skip", href: "#content" }, say("page.skip_to_content")),
+    h("a", { class: "skip", href: "#content", onclick: skip }, say("page.skip_to_content")),
     h("span", { class: "brand" }, h("span", { class: "logo", "aria-hidden": "true" }), "Midcall"),
     state && connection(state, does.tryNow),
     h("div", { class: "settings", role: "group", "aria-label": say("page.settings") },
@@ -29,12 +29,22 @@ export function bar({ state, workspace, workspaces }, does) {
   ].filter((part) => part !== undefined);
 }
 
+/** Not by the address: what stands after its # is taken for a key. @param {Event} event */
+function skip(event) {
+  event.preventDefault();
+  document.getElementById("content")?.focus();
+}
+
+/** Always the same one: only a live region that was there before is heard. */
+const told = h("span", { role: "status" });
+
 /** @param {import("./connection.js").State} state @param {() => void} tryNow */
 function connection(state, tryNow) {
-  const key = { connecting: "connecting", connected: "connected", lost: "connection_lost", signed_out: "connection_lost" }[state];
-  return h("div", { class: `connection ${state}`, role: "status" },
+  const text = say(`page.${{ connecting: "connecting", connected: "connected", lost: "connection_lost", signed_out: "connection_lost" }[state]}`);
+  if (told.textContent !== text) told.textContent = text;
+  return h("div", { class: `connection ${state}` },
     h("span", { class: "dot", "aria-hidden": "true" }),
-    h("span", {}, say(`page.${key}`)),
+    told,
     state === "lost" && h("button", { type: "button", class: "quiet", id: "try-now", onclick: tryNow }, say("page.try_now")),
   );
 }
@@ -59,7 +69,7 @@ function notify(draw) {
   return h("button", {
     type: "button", id: "notify", class: `quiet ${permission}`, title: say(`page.${hint}`), "aria-disabled": isOpen ? undefined : "true",
     onclick: () => isOpen && notifications.ask().then(draw, draw),
-  }, h("span", { class: "bell", "aria-hidden": "true" }), say(`page.${key}`));
+  }, h("span", { class: "bell", "aria-hidden": "true" }), h("span", { class: "text" }, say(`page.${key}`)));
 }
 
 /**

@@ -10,7 +10,7 @@ import { ending } from "./lists.js";
 import { Page } from "./page.js";
 import { say } from "./words.js";
 
-/** @typedef {{name: string, messages: any[], state: "waiting" | "ended" | "failed"}} Run */
+/** @typedef {{name: string, messages: any[], state: "new" | "waiting" | "ended" | "failed"}} Run */
 
 /** How many runs are shown. */
 const MOST = 6;
@@ -22,25 +22,36 @@ let questions = [];
 /** The latest first. @type {Run[]} */
 let runs = [];
 
-const page = new Page(() => [
-  h("div", { class: "intro" }, h("h1", {}, say("demo.title")), h("p", {}, say("demo.intro"))),
-  h("div", { class: "demo" }, gallery(), messages()),
-]);
+const page = new Page(() => {
+  load();
+  return [
+    h("div", { class: "intro" }, h("h1", {}, say("demo.title")), h("p", {}, say("demo.intro"))),
+    h("div", { class: "demo" }, gallery(), messages()),
+  ];
+});
+page.open();
 
-if (await page.open()) {
-  questions = await page.gateway.questions();
-  page.draw();
+let isLoading = false;
+
+/** Asks once what there is to ask. If that fails the connection is gone, and its return draws again. */
+async function load() {
+  if (isLoading || questions.length) return;
+  isLoading = true;
+  questions = await page.gateway.questions().catch(() => []);
+  isLoading = false;
+  if (questions.length) page.draw();
 }
 
 /** @param {string} name */
 async function ask(name) {
   /** @type {Run} */
-  const run = { name, messages: [], state: "waiting" };
+  const run = { name, messages: [], state: "new" };
   runs = [run, ...runs].slice(0, MOST);
   page.draw();
   try {
     for await (const message of page.gateway.ask(name)) {
       run.messages.push(message);
+      run.state = "waiting";
       page.draw();
     }
     run.state = run.messages.some(({ error }) => error) ? "failed" : "ended";
@@ -68,10 +79,10 @@ function messages() {
 
 /** @param {Run} run */
 function drawn({ name, messages, state }) {
-  const outcomes = messages.flatMap(({ outcome }) => outcome ?? []);
+  const outcomes = messages.flatMap(({ outcome }) => outcome ? say(`state.${ending(outcome)}`) : []);
+  const told = [...outcomes, ...(state === "ended" ? [] : [say(state === "failed" ? "demo.failed" : "demo.waiting")])];
   return h("article", { class: `run ${state}` },
-    h("h3", {}, say(`demo.${name}`), h("span", { class: "outcome" },
-      state === "failed" ? say("demo.failed") : outcomes.length ? outcomes.map((outcome) => say(`state.${ending(outcome)}`)).join(" · ") : say("demo.waiting"))),
+    h("h3", {}, say(`demo.${name}`), h("span", { class: "outcome" }, told.join(" · "))),
     h("ol", {}, ...messages.filter(({ outcome }) => !outcome).map((message) => {
       const key = message.method === "elicitation/create" ? "asks" : message.method ? "notifies" : "hears";
       return h("li", { class: key },

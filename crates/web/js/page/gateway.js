@@ -5,7 +5,7 @@
  * bearer. The bearer lives in `sessionStorage`: it survives a reload, ends with the tab, and no
  * other page on this machine can read it.
  */
-import { events } from "./sse.js";
+import { events, lines } from "./stream.js";
 
 /** @typedef {import("./queue.js").Ticket} Ticket */
 
@@ -72,7 +72,7 @@ export class Gateway {
     try {
       const { body } = await this.#call("GET", "/elicitation/events", undefined, options);
       heard();
-      for await (const event of events(/** @type {ReadableStream<Uint8Array>} */ (body), heard)) {
+      for await (const event of events(/** @type {import("./stream.js").Body} */ (body), heard)) {
         yield { name: event.name, data: JSON.parse(event.data) };
         this.#mark = event.id; // Only now: what was not heard to its end comes again.
       }
@@ -98,12 +98,7 @@ export class Gateway {
   /** Has the demo ask something: the messages, one by one. @param {string} name */
   async *ask(name) {
     const { body } = await this.#call("POST", `/demo/${name}`);
-    let rest = "";
-    for await (const text of texts(/** @type {ReadableStream<Uint8Array>} */ (body))) {
-      const lines = (rest + text).split("\n");
-      rest = /** @type {string} */ (lines.pop());
-      for (const line of lines) yield JSON.parse(line);
-    }
+    yield* lines(/** @type {import("./stream.js").Body} */ (body));
   }
 
   /** @param {string | null} bearer */
@@ -143,14 +138,4 @@ async function call(path, options) {
   const response = await fetch(path, { ...options, cache: "no-store" });
   if (!response.ok) throw new Refused(response.status, await response.json().catch(() => undefined));
   return response;
-}
-
-/** The text of a body, as it comes. @param {ReadableStream<Uint8Array>} body */
-async function* texts(body) {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  try {
-    for (let read; !(read = await reader.read()).done; ) yield read.value;
-  } finally {
-    reader.cancel().catch(() => {});
-  }
 }

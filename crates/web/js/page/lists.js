@@ -6,25 +6,28 @@ import { say, time, voice } from "./words.js";
 
 /** @typedef {import("./queue.js").Ticket} Ticket @typedef {import("./queue.js").Past} Past */
 
+/** Tickets that have been drawn: only what is new moves. */
+const seen = new Set();
+
 /** @param {Ticket[]} tickets @param {(id: string) => void} answer */
 export function waiting(tickets, answer) {
   if (!tickets.length) return nothing();
   return h("section", { class: "waiting" },
     h("p", { class: "count" }, say("page.waiting", { count: tickets.length })),
-    h("ol", { class: "cards" }, ...tickets.map((ticket) => h("li", { class: "card" },
+    h("ol", { class: "cards" }, ...tickets.map((ticket) => h("li", { class: isNew(ticket.id) ? "card new" : "card" },
       h("div", { class: "words" },
         h("p", { class: "asker" }, ...asker(ticket.server.name, ticket.tool)),
         h("p", { class: "message", dir: "auto", id: `message-${ticket.id}` }, clean(ticket.description, 300)),
         h("p", { class: "hint" }, say("page.asked_at", { time: time(ticket.asked) }), ticket.workspace && h("span", { class: "tag" }, words(ticket.workspace, 60))),
       ),
-      h("button", { type: "button", id: `answer-${ticket.id}`, "aria-describedby": `message-${ticket.id}`, onclick: () => answer(ticket.id) }, say("page.answer")),
+      h("button", { type: "button", class: "main", id: `answer-${ticket.id}`, "aria-describedby": `message-${ticket.id}`, onclick: () => answer(ticket.id) }, say("page.answer")),
     ))),
   );
 }
 
 /** @param {Past[]} past */
 export function before(past) {
-  return past.length > 0 && h("section", { class: "before", "aria-labelledby": "before" },
+  return h("section", { class: "before", "aria-labelledby": "before" },
     h("h2", { id: "before" }, say("page.history")),
     h("ol", {}, ...past.map((one) => h("li", {},
       h("span", { class: `mark ${mark(one)}`, "aria-hidden": "true" }),
@@ -40,6 +43,9 @@ export function before(past) {
 /** How a question ended, in the catalog's word for it. @param {import("./queue.js").Closing} closing */
 export const ending = ({ state, action }) =>
   state === "answered" && action !== undefined ? { accept: "answered", decline: "declined", cancel: "cancelled" }[action] ?? state : state;
+
+/** @param {string} id */
+const isNew = (id) => !seen.has(id) && seen.add(id);
 
 /** @param {string} server @param {string} [tool] */
 const asker = (server, tool) => [h("strong", {}, words(server, 80)), tool ? h("span", { class: "tool" }, words(tool, 80)) : undefined].filter((part) => part !== undefined);

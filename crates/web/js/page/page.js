@@ -15,7 +15,7 @@ import { before, ending, waiting } from "./lists.js";
 import * as memory from "./memory.js";
 import * as notifications from "./notify.js";
 import { isIn, Queue } from "./queue.js";
-import { say, speak } from "./words.js";
+import { say, speak, voice } from "./words.js";
 
 /** @typedef {import("./queue.js").Closing} Closing */
 /** How long "Connected again" stays. */
@@ -41,7 +41,7 @@ export class Page {
       this.draw();
     },
     later: (id) => {
-      this.#later.add(id);
+      for (const ticket of this.#queue.all) this.#later.add(ticket.id); // The list shows them all; only new ones come by themselves.
       this.draw();
       document.getElementById(`answer-${id}`)?.focus();
     },
@@ -52,29 +52,32 @@ export class Page {
   #said = h("p", { class: "said", role: "status" });
   #main = h("main", { id: "content", tabindex: "-1" });
   #extra;
+  /** What the bar showed last. */
+  #drawn = "";
+  /** Where on the page the person is, by name: drawing makes new elements. */
+  #at = "";
+  #isAsking = false;
 
-  /** @param {() => Node[]} [extra]  what a page has besides, above the lists; drawn again with each language */
+  /** @param {() => Node[]} [extra]  what a page has besides: its lead, and what else there is */
   constructor(extra) {
     this.#extra = extra;
   }
 
-  /** Lets the person in and stays with them; whether they could be let in. */
+  /** Lets the person in and stays with them. */
   async open() {
     await speak();
     document.body.append(this.#bar, this.#main, this.#said);
     this.draw();
+    addEventListener("hashchange", () => location.reload()); // a launch link, pasted into this tab
     const arrived = await this.#arrive();
     if (arrived !== "in") {
       this.#barred = arrived;
-      this.draw();
-      return false;
+      return this.draw();
     }
-    addEventListener("hashchange", () => location.reload()); // another launch link, in this tab
     addEventListener("popstate", () => this.#move(place()));
     setInterval(() => this.#expire(), 1_000);
     this.draw();
     this.#connection.run();
-    return true;
   }
 
   /** The bearer turned out to be worth nothing. */
@@ -167,30 +170,52 @@ export class Page {
 
   /** Brings the screen in line with the state. */
   draw() {
-    const focused = document.activeElement?.id;
+    const focused = document.activeElement;
+    if (focused?.id) this.#at = focused.id;
+    const left = focused !== document.body || this.#isAsking;
     const all = this.#barred ? [] : this.#queue.all;
     const open = all.filter((ticket) => isIn(ticket, this.#place));
-    const arriving = this.#connection.state === "connecting" && !this.#barred;
-    this.#bar.replaceChildren(...bar(
-      { state: this.#barred ? undefined : this.#connection.state, workspace: this.#place.workspace, workspaces: this.#workspaces(all) },
-      { speak: (tag) => this.#speak(tag), move: (workspace) => this.#choose(workspace), tryNow: () => this.#connection.tryNow(), draw: () => this.draw() },
-    ).filter((part) => part !== false));
-    const past = this.#queue.past.filter((one) => isIn(one, this.#place));
-    const content = this.#barred ? [barred(this.#barred)] : arriving ? [] : [
-      ...(this.#extra?.() ?? [h("h1", {}, say("page.title"))]),
-      (open.length > 0 || !this.#extra) && waiting(open, (id) => this.#answer(id)),
-      before(past),
-    ];
-    this.#main.replaceChildren(...content.filter((part) => part !== false));
+    this.#drawBar(all);
+    this.#main.replaceChildren(...(this.#barred ? [barred(this.#barred)] : this.#connection.state === "connecting" ? [] : this.#lists(open)));
     badge(say("page.title"), open.length);
     this.#ask(open);
-    if (focused && !this.#asking.id) document.getElementById(focused)?.focus();
+    this.#isAsking = this.#asking.id !== undefined;
+    // What was focused may have been drawn anew; a dialog that went gives the focus back as well.
+    if (left && !this.#isAsking && document.activeElement === document.body) document.getElementById(this.#at)?.focus({ preventScroll: true });
+  }
+
+  /** Only when something changed: a menu that is open would close. @param {import("./queue.js").Ticket[]} all */
+  #drawBar(all) {
+    const now = { state: this.#barred ? undefined : this.#connection.state, workspace: this.#place.workspace, workspaces: this.#workspaces(all) };
+    const drawn = JSON.stringify([voice.tag, now.state, now.workspace, [...now.workspaces], notifications.permission()]);
+    if (drawn === this.#drawn) return;
+    this.#drawn = drawn;
+    this.#bar.replaceChildren(...bar(now, {
+      speak: (tag) => this.#speak(tag),
+      move: (workspace) => this.#choose(workspace),
+      tryNow: () => this.#connection.tryNow(),
+      draw: () => this.draw(),
+    }));
+  }
+
+  /** @param {import("./queue.js").Ticket[]} open */
+  #lists(open) {
+    const past = this.#queue.past.filter((one) => isIn(one, this.#place));
+    const [lead, ...rest] = this.#extra?.() ?? [h("h1", {}, say("page.title"))];
+    const listed = rest.length ? open.filter(({ id }) => this.#later.has(id)) : open; // Nothing jumps when a question comes and goes.
+    return [
+      lead,
+      ...(listed.length || !rest.length ? [waiting(listed, (id) => this.#answer(id))] : []),
+      ...rest,
+      ...(past.length ? [before(past)] : []),
+    ];
   }
 
   /** @param {import("./queue.js").Ticket[]} open */
   #ask(open) {
-    const next = open.find(({ id }) => id === this.#asking.id) ?? open.find(({ id }) => !this.#later.has(id));
-    if (!next || this.#later.has(next.id)) this.#asking.dismiss();
+    const now = open.filter(({ id }) => !this.#later.has(id));
+    const next = now.find(({ id }) => id === this.#asking.id) ?? now[0];
+    if (!next) this.#asking.dismiss();
     else this.#asking.show(next, open.length > 1 ? `${open.indexOf(next) + 1}/${open.length}` : "");
   }
 

@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -17,7 +16,7 @@ use tokio::task::JoinSet;
 
 use super::play::Stage;
 use super::questions;
-use crate::http::{App, Caller, Refusal};
+use crate::http::{App, Caller, Name, Refusal};
 
 /// Messages that may wait for a slow reader.
 const MESSAGES: usize = 16;
@@ -40,7 +39,7 @@ async fn list(_: Caller) -> impl IntoResponse {
 async fn ask(
     _: Caller,
     Extension(stage): Extension<Stage>,
-    Path(name): Path<String>,
+    Name(name): Name,
 ) -> Result<Response, Refusal> {
     let question = questions::named(&name).ok_or(Refusal::NotFound)?;
     let (tell, messages) = mpsc::channel(MESSAGES);
@@ -56,10 +55,7 @@ async fn ask(
 
 /// `POST /demo/elsewhere/{id}`: the person is done there. The id is all that page knows, and
 /// good for nothing else, so no bearer is asked for.
-async fn finish(
-    Extension(stage): Extension<Stage>,
-    Path(id): Path<String>,
-) -> Result<StatusCode, Refusal> {
+async fn finish(Extension(stage): Extension<Stage>, Name(id): Name) -> Result<StatusCode, Refusal> {
     match stage.elsewhere.finish(&id) {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(Refusal::NotFound),

@@ -124,7 +124,7 @@ impl Stage {
             |result: ElicitResult| json!({"jsonrpc": "2.0", "id": id, "result": result.write()});
         let name = ticket.id();
         let mut is_answered = false; // Opening a link says yes, before the person is done there.
-        let mut is_taken_back = false;
+        let (mut is_finished, mut is_taken_back) = (false, false);
         let outcome = loop {
             tokio::select! {
                 outcome = &mut ticket => break outcome,
@@ -132,7 +132,8 @@ impl Stage {
                     is_answered = true;
                     say(tell, respond(ElicitResult::accept(None))).await;
                 }
-                Ok(()) = &mut finished => {
+                Ok(()) = &mut finished, if !is_finished => {
+                    is_finished = true;
                     say(tell, complete(&link)).await;
                     let done = Submission::Accept(Values::default());
                     let by = By { route: Route::Page, human: true };

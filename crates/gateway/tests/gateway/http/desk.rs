@@ -33,12 +33,22 @@ pub struct Caller {
 }
 
 /// Nothing here takes longer, unless something is wrong.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 impl Desk {
     pub async fn start(flags: &[&str]) -> Self {
+        Self::start_as("desk", flags).await
+    }
+
+    /// The same for another command that has a desk.
+    pub async fn start_as(command: &str, flags: &[&str]) -> Self {
+        Self::start_with(command, flags, &[]).await
+    }
+
+    /// The same in another environment.
+    pub async fn start_with(command: &str, flags: &[&str], environment: &[(&str, &str)]) -> Self {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("midcall-http-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
@@ -47,9 +57,10 @@ impl Desk {
         // Some systems give a process 1,024 file handles at first, and let it have more.
         let mut child = Command::new("sh")
             .args(["-c", "ulimit -S -n 8192; exec \"$@\"", "sh"])
-            .args([env!("CARGO_BIN_EXE_midcall"), "desk", "--announce"])
+            .args([env!("CARGO_BIN_EXE_midcall"), command, "--announce"])
             .arg(&file)
             .args(flags)
+            .envs(environment.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -170,9 +181,30 @@ impl Desk {
     }
 
     pub fn terminate(&self) {
+        self.signal("TERM");
+    }
+
+    pub fn signal(&self, name: &str) {
         let pid = self.child.id().expect("it runs").to_string();
-        let sent = std::process::Command::new("kill").arg(pid).status();
+        let sent = std::process::Command::new("kill")
+            .args(["-s", name, &pid])
+            .status();
         assert!(sent.unwrap().success());
+    }
+
+    /// The next line of standard output, as it is.
+    pub async fn text(&mut self) -> String {
+        let line = timeout(PATIENCE, self.output.next_line()).await;
+        let line = line.expect("something is said").unwrap();
+        line.expect("it is there")
+    }
+
+    /// What was said on standard error, once it has ended.
+    pub async fn errors(&mut self) -> String {
+        let mut text = String::new();
+        let mut errors = self.child.stderr.take().unwrap();
+        errors.read_to_string(&mut text).await.unwrap();
+        text
     }
 
     pub async fn end(&mut self) -> ExitStatus {

@@ -92,7 +92,13 @@ async fn what_is_not_there_looks_the_same_everywhere() {
             bodies.push(response.text().await.unwrap());
         }
     }
-    for path in ["/", "/elicitation", "/nowhere"] {
+    for path in [
+        "/elicitation",
+        "/nowhere",
+        "/assets/",
+        "/assets/nowhere.js",
+        "/demo",
+    ] {
         let response = script.get(path).send().await.unwrap();
         dressed(&response);
         assert_eq!(response.status(), 404);

@@ -1,5 +1,6 @@
 /**
- * A control whose text may have to be hidden: masked until the person wants to see it.
+ * A control that is typed into. One that asks for a secret is masked until the person wants to
+ * see it.
  */
 import { button, h } from "../draw.js";
 import { local } from "../values.js";
@@ -7,17 +8,17 @@ import { local } from "../values.js";
 /**
  * @param {import("../field.js").Field} field
  * @param {HTMLInputElement | HTMLTextAreaElement} control
- * @param {string} [value]
+ * @param {string | undefined} value
  * @param {import("../field.js").At} at
  * @returns {import("../field.js").Drawn}
  */
-export function secret(field, control, value = "", { voice: { say } }) {
+export function entry(field, control, value = "", { voice: { say } }) {
   const shown = control.type === "datetime-local" ? local(value) : value;
   control.value = shown;
   const read = () => {
-    if (control.value === shown) return value; // with the offset it came with
     // A date that is half filled in reads as empty. It must be a problem, not left out in silence.
-    return control.value || (control.validity.badInput ? "?" : "");
+    if (control.validity.badInput) return "?";
+    return control.value === shown ? value : control.value; // unchanged: with the offset it came with
   };
   if (!field.secret) return { control, read };
 

@@ -1,0 +1,212 @@
+// `midcall demo`: every question of its gallery, answered once by a person in a real browser.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { demo, eventually, person, shot, sleep } from "./world.mjs";
+
+const dialog = (page) => page.getByRole("dialog");
+const button = (page, name) => dialog(page).getByRole("button", { name, exact: true });
+const field = (page, label) => dialog(page).getByLabel(label, { exact: false }).first();
+async function submit(page) {
+  const main = dialog(page).locator("[part=accept]");
+  const isLong = (await main.textContent()) === "Review";
+  await main.click();
+  if (isLong) await button(page, "Submit").click();
+}
+
+/** The messages of the latest run, and its outcome. */
+async function run(page) {
+  const latest = page.locator("article.run").first();
+  const messages = await latest.locator("pre").allTextContents();
+  return { messages: messages.map((text) => JSON.parse(text)), outcome: await latest.locator(".outcome").textContent() };
+}
+
+/** What the person does with each question, and the content that the server must hear. */
+const ANSWERS = {
+  text: [(page) => field(page, "Name").fill("Ana"), { name: "Ana" }],
+  textarea: [(page) => field(page, "Report").fill("One\nTwo"), { report: "One\nTwo" }],
+  email: [(page) => field(page, "Email").fill("ana@example.org"), { email: "ana@example.org" }],
+  uri: [() => {}, { page: "https://example.com" }],
+  date: [(page) => field(page, "Day").fill("2027-03-09"), { day: "2027-03-09" }],
+  date_time: [(page) => field(page, "Start").fill("2027-03-09T14:30"), { start: "2027-03-09T14:30:00+00:00" }],
+  pattern: [(page) => field(page, "Ticket").fill("MC-2026"), { ticket: "MC-2026" }],
+  number: [(page) => field(page, "Degrees").fill("21.5"), { degrees: 21.5 }],
+  integer: [(page) => field(page, "Guests").fill("4"), { guests: 4 }],
+  switch: [() => {}, { copy: true }],
+  choice: [(page) => dialog(page).getByText("Bar", { exact: true }).click(), { seat: "Bar" }],
+  choice_list: [(page) => field(page, "Region").selectOption({ label: "Tokyo" }), { region: "ap-east" }],
+  choices: [(page) => field(page, "Olives").check(), { toppings: ["basil", "olives"] }],
+  tags: [async (page) => { await dialog(page).getByRole("textbox", { name: /Labels/ }).fill("blue"); await page.keyboard.press("Enter"); }, { labels: ["blue"] }],
+  group: [async (page) => { await field(page, "Name").fill("Ana"); await field(page, "Street").fill("Rua 1"); await field(page, "City").fill("Olinda"); }, { name: "Ana", address: { street: "Rua 1", city: "Olinda" } }],
+  json: [(page) => field(page, "Headers").fill('{"x-trace": "on"}'), { headers: { "x-trace": "on" } }],
+  danger: [(page) => dialog(page).getByText("Yes", { exact: true }).click(), { confirmed: true }],
+  secret: [async (page) => { await field(page, "User").fill("ana"); await dialog(page).getByRole("textbox", { name: /Password/ }).fill("xyzzy"); }, { user: "ana", password: "••••" }],
+  hurry: [(page) => field(page, "Seats").fill("3"), { seats: 3 }],
+};
+
+test("every form of the gallery is answered and the server hears what was typed", async () => {
+  const running = await demo();
+  const page = await person(running, { timezoneId: "UTC" });
+  await page.getByRole("heading", { name: "Every kind of question" }).waitFor();
+  for (const [name, [fill, content]] of Object.entries(ANSWERS)) {
+    await page.locator(`#ask-${name}`).click();
+    await dialog(page).waitFor();
+    await shot(page, `demo-${name}`);
+    await fill(page);
+    await submit(page);
+    await dialog(page).waitFor({ state: "hidden" });
+    const { messages, outcome } = await eventually(`${name} ends`, async () => {
+      const now = await run(page);
+      return now.outcome === "Answered" && now;
+    });
+    assert.equal(messages.length, 2, name);
+    assert.equal(messages[0].method, "elicitation/create");
+    assert.deepEqual(messages[1].result.content, content, name);
+    assert.equal(outcome, "Answered");
+    assert.equal(await page.evaluate(() => document.activeElement.id), `ask-${name}`, "the focus comes back");
+  }
+  await shot(page, "demo-messages", { fullPage: true });
+  assert.deepEqual(page.mistakes, []);
+});
+
+test("forms to approve, long ones and hostile ones", async () => {
+  const running = await demo();
+  const page = await person(running);
+  await page.locator("#ask-approve").click();
+  await shot(page, "demo-approve");
+  await dialog(page).locator("[part=accept]").click();
+  await eventually("approved", async () => (await run(page)).outcome === "Answered");
+  assert.deepEqual((await run(page)).messages[1].result.content, {});
+
+  await page.locator("#ask-long").click();
+  for (const [label, value] of [["First name", "Ana"], ["Last name", "Souza"], ["Email", "ana@example.org"], ["Old city", "Olinda"], ["New city", "Recife"], ["Day", "2027-03-09"]]) await dialog(page).getByLabel(label).first().fill(value);
+  await shot(page, "demo-long");
+  await button(page, "Review").click();
+  await dialog(page).getByText("Check your answers").waitFor();
+  await shot(page, "demo-review");
+  await submit(page);
+  await eventually("sent", async () => (await run(page)).outcome === "Answered");
+  const { content } = (await run(page)).messages[1].result;
+  assert.equal(content.from_city, "Olinda");
+  assert.equal(content.boxes, 40);
+
+  await page.locator("#ask-hostile").click();
+  await dialog(page).waitFor();
+  await shot(page, "demo-hostile");
+  await button(page, "Reject").click();
+  await eventually("declined", async () => (await run(page)).outcome === "Declined");
+  assert.equal(await page.locator("a[href*=evil], img, script:not([src])").count(), 0);
+  assert.deepEqual(page.mistakes, []);
+});
+
+test("a link is opened, finished on the other page, and the end is pushed", async () => {
+  const running = await demo();
+  const page = await person(running);
+  await page.locator("#ask-link").click();
+  await dialog(page).waitFor();
+  await shot(page, "demo-link");
+  const popup = page.context().waitForEvent("page");
+  await button(page, "Open link").click();
+  const elsewhere = await popup;
+  await elsewhere.getByRole("heading", { name: "A page of the server" }).waitFor();
+  await shot(elsewhere, "demo-elsewhere");
+  await shot(page, "demo-link-opened");
+  await elsewhere.getByRole("button", { name: "Finish here" }).click();
+  await elsewhere.getByText("Done. You can close this tab.").waitFor();
+  await dialog(page).waitFor({ state: "hidden" });
+  const { messages } = await eventually("it ends", async () => (await run(page)).outcome === "Answered" && run(page));
+  assert.deepEqual(messages.map(({ method, result }) => method ?? result.action), ["elicitation/create", "accept", "notifications/elicitation/complete"]);
+});
+
+test("an odd link warns, a refused one cannot be opened", async () => {
+  const running = await demo();
+  const page = await person(running);
+  await page.locator("#ask-link_odd").click();
+  await dialog(page).getByText("Check this first").waitFor();
+  await shot(page, "demo-link_odd");
+  await button(page, "Reject").click();
+  await eventually("declined", async () => (await run(page)).outcome === "Declined");
+  await page.locator("#ask-link_refused").click();
+  await dialog(page).getByText("This link cannot be opened").waitFor();
+  await shot(page, "demo-link_refused");
+  assert.equal(await button(page, "Open link").count(), 0);
+  await button(page, "Cancel").click();
+  await eventually("cancelled", async () => (await run(page)).outcome === "Canceled");
+});
+
+test("steps follow each other, and three come at once", async () => {
+  const running = await demo();
+  const page = await person(running);
+  await page.locator("#ask-wizard").click();
+  await dialog(page).getByText("Shop", { exact: true }).click();
+  await submit(page);
+  await dialog(page).getByText("Step 2 of 3").waitFor();
+  await field(page, "Name").fill("Corner shop");
+  await submit(page);
+  await dialog(page).getByText("Step 3 of 3").waitFor();
+  await dialog(page).locator("[part=accept]").click();
+  await eventually("three answers", async () => (await run(page)).outcome === "Answered · Answered · Answered");
+
+  await page.locator("#ask-three").click();
+  await dialog(page).getByText("1 of 3").waitFor();
+  await shot(page, "demo-three");
+  for (const [message, place] of [["First:", "1 of 3"], ["Second:", "1 of 2"], ["Third:", ""]]) {
+    await dialog(page).getByText(message).waitFor();
+    if (place) await dialog(page).getByText(place).waitFor();
+    await button(page, "Cancel").click();
+  }
+  await eventually("all cancelled", async () => (await run(page)).outcome === "Canceled · Canceled · Canceled");
+});
+
+test("a server changes its mind: the dialog goes by itself", async () => {
+  const running = await demo();
+  const page = await person(running);
+  await page.locator("#ask-taken_back").click();
+  await dialog(page).waitFor();
+  await dialog(page).waitFor({ state: "hidden" });
+  await page.getByText("The server no longer needs an answer").first().waitFor();
+  const { messages } = await run(page);
+  assert.deepEqual(messages.map(({ method }) => method), ["elicitation/create", "notifications/cancelled"]);
+});
+
+test("a short deadline is counted down", async () => {
+  const running = await demo();
+  const page = await person(running);
+  await page.clock.install();
+  await page.reload();
+  await page.locator("#ask-hurry").click();
+  await dialog(page).waitFor();
+  await page.clock.fastForward(12_000);
+  await dialog(page).getByText(/Closing in \d\ds/).first().waitFor();
+  await page.clock.fastForward(20_000);
+  await dialog(page).getByText(/Closing in \ds/).first().waitFor();
+  await shot(page, "demo-hurry-countdown");
+});
+
+test("closing the tab takes back what it asked", async () => {
+  const running = await demo();
+  const page = await person(running);
+  await page.locator("#ask-text").click();
+  await dialog(page).waitFor();
+  const bearer = running.announced.bearer;
+  const stream = await fetch(running.announced.api + "/elicitation/events", { headers: { authorization: `Bearer ${bearer}` } });
+  const reader = stream.body.pipeThrough(new TextDecoderStream()).getReader();
+  let told = "";
+  while (!told.includes("elicitation/request")) told += (await reader.read()).value;
+  await page.close();
+  while (!told.includes("dropped")) told += (await reader.read()).value;
+  assert.match(told, /"state":"withdrawn","reason":"dropped"/);
+  await reader.cancel();
+});
+
+test("Ctrl-C ends it cleanly, and the page says that the connection is gone", async () => {
+  const running = await demo();
+  assert.match(running.said.out, /^http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43}\n$/);
+  assert.match(running.said.err, /Ctrl\+C ends/);
+  const page = await person(running);
+  await page.locator("#ask-text").click();
+  await dialog(page).waitFor();
+  assert.equal(await running.end("SIGINT"), 0);
+  await dialog(page).waitFor({ state: "hidden" });
+  await page.getByText("Connection lost").waitFor();
+  await sleep(100);
+});

@@ -1,0 +1,145 @@
+// The element alone on a page, without our server: its files, a strict policy, and a browser.
+//
+// `./test web` says where the packages are: beside MIDCALL_NODE.
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { extname, join } from "node:path";
+import { after, afterEach, before } from "node:test";
+
+const require = createRequire(process.env.MIDCALL_NODE);
+const { chromium } = require("playwright-core");
+const AXE = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
+
+const FILES = new URL("../../crates/web/js/", import.meta.url).pathname;
+const KINDS = { ".html": "text/html", ".js": "text/javascript", ".json": "application/json" };
+// JSON modules, which the texts are, count as connections.
+const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; worker-src 'self'; connect-src 'self'; form-action 'none'";
+const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<link rel="icon" href="data:,"><title>A page</title><link rel="stylesheet" href="/page.css"><script type="module" src="/define.js"></script>
+<main><h1>A page</h1><button id="before">Ask</button></main>`;
+const FLAGS = [
+  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync",
+];
+
+let browser;
+let server;
+let contexts = [];
+
+before(async () => {
+  server = createServer(async ({ url }, response) => {
+    const body = url === "/" ? PAGE : url === "/page.css" ? ":root{color-scheme:light dark}" : await readFile(join(FILES, url)).catch(() => undefined);
+    response.writeHead(body === undefined ? 404 : 200, {
+      "content-type": url.endsWith(".css") ? "text/css" : KINDS[extname(url)] ?? "text/html",
+      "content-security-policy": POLICY,
+    });
+    response.end(body);
+  });
+  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS });
+});
+
+afterEach(async () => {
+  for (const context of contexts) await context.close();
+  contexts = [];
+});
+
+after(async () => {
+  await browser?.close();
+  server?.close();
+});
+
+/** A form's request. */
+export const form = (properties, required = [], more = {}) =>
+  ({ mode: "form", message: "Please tell", requestedSchema: { type: "object", properties, required, ...more } });
+
+/**
+ * A page where the element asks, with everything it fires on record.
+ *
+ * @param request  what is asked; nothing when it is missing
+ * @param attributes  of the element; `server-name` is "weather" unless it says otherwise
+ * @param options  of the browser's context; `clock` stops time at a date
+ */
+export async function asking(request, attributes = {}, { clock, ...options } = {}) {
+  const context = await browser.newContext({ locale: "en-US", reducedMotion: "reduce", viewport: { width: 900, height: 800 }, ...options });
+  context.setDefaultTimeout(10_000);
+  contexts.push(context);
+  const page = await context.newPage();
+  if (clock) await page.clock.install({ time: clock - 60_000 });
+  page.mistakes = [];
+  page.on("console", (message) => page.mistakes.push(message.text()));
+  page.on("pageerror", (error) => page.mistakes.push(String(error)));
+  await page.goto(`http://127.0.0.1:${server.address().port}/`);
+  if (clock) await page.clock.pauseAt(clock);
+  await page.evaluate(async ({ request, attributes }) => {
+    await customElements.whenDefined("mcp-elicitation");
+    window.element = document.createElement("mcp-elicitation");
+    window.fired = [];
+    for (const type of ["answer", "open", "finished", "timeout", "closed", "input"]) {
+      addEventListener("elicitation-" + type, ({ detail }) => fired.push({ type, detail }));
+    }
+    window.opened = [];
+    window.open = (...how) => void opened.push(how);
+    for (const name in attributes) element.setAttribute(name, attributes[name]);
+    document.getElementById("before").focus();
+    document.body.append(element);
+    if (request) element.request = request;
+  }, { request, attributes: { "server-name": "weather", ...attributes } });
+  if (request) await page.getByRole("dialog").waitFor();
+  return page;
+}
+
+/** What the element fired, typing left out. */
+export const fired = (page) => page.evaluate(() => JSON.parse(JSON.stringify(window.fired.filter(({ type }) => type !== "input"))));
+
+/** The one answer it gave. */
+export async function answer(page) {
+  await page.waitForFunction(() => window.fired.some(({ type }) => type === "answer"));
+  const answers = (await fired(page)).filter(({ type }) => type === "answer");
+  if (answers.length !== 1) throw new Error(`${answers.length} answers`);
+  return answers[0].detail;
+}
+
+export const part = (page, name) => page.locator(`mcp-elicitation .${name}`);
+
+/** Where the focus is: a control's label, a button's name, "dialog", or "page". */
+export const focused = (page) => page.evaluate(() => {
+  const inner = element.shadowRoot.activeElement;
+  if (!inner) return document.activeElement === element ? "element" : document.activeElement?.id || "page";
+  return inner.ariaLabel || inner.labels?.[0]?.textContent.replace("*", "") || inner.localName === "dialog" && "dialog" || inner.textContent;
+});
+
+/** What axe-core finds wrong, in words short enough to read. */
+export async function violations(page) {
+  await page.evaluate(AXE); // by the debugger: the page's own policy lets no foreign script in
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html.slice(0, 200)} (${failureSummary.split("\n")[1]?.trim()})`).join("; ")}`);
+}
+
+/** The accessibility tree's node of a control: what a screen reader is told. */
+export async function told(page, selector) {
+  const session = await page.context().newCDPSession(page);
+  const { root } = await session.send("DOM.getDocument", { depth: -1, pierce: true });
+  const host = find(root, (node) => node.localName === "mcp-elicitation");
+  const shadow = host.shadowRoots[0];
+  const { nodeId } = await session.send("DOM.querySelector", { nodeId: shadow.nodeId, selector });
+  const { nodes } = await session.send("Accessibility.getPartialAXTree", { nodeId, fetchRelatives: false });
+  const [{ role, name, description, value, properties = [] }] = nodes;
+  const of = (wanted) => properties.find((property) => property.name === wanted)?.value.value;
+  await session.detach();
+  // The debugger does not tell of every role that it is required.
+  const required = await page.locator(`mcp-elicitation ${selector}`).first().getAttribute("aria-required");
+  return {
+    role: role.value, name: name?.value, description: description?.value ?? "", value: value?.value,
+    required: of("required") || required === "true", invalid: of("invalid") ?? "false", checked: of("checked"), min: of("valuemin"), max: of("valuemax"),
+  };
+}
+
+function find(node, wanted) {
+  if (wanted(node)) return node;
+  for (const child of [...(node.children ?? []), ...(node.shadowRoots ?? [])]) {
+    const found = find(child, wanted);
+    if (found) return found;
+  }
+}

@@ -1,0 +1,88 @@
+// What the page knows, out of events alone: in Node, without a browser.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isIn, Queue } from "../../crates/web/js/page/queue.js";
+import { events, lines } from "../../crates/web/js/page/stream.js";
+
+const ticket = (id, asked = "2027-01-01T00:00:00Z", more = {}) => ({
+  id, asked, deadline: "2027-01-01T00:05:00Z", mode: "form", description: `${id}?`, params: {}, server: { name: "crm" }, ...more,
+});
+const AT = { at: "2027-01-01T00:01:00Z" };
+
+test("the oldest comes first, whenever it is heard of", () => {
+  const queue = new Queue();
+  for (const second of ["03", "01", "02"]) queue.add(ticket(second, `2027-01-01T00:00:${second}Z`));
+  assert.deepEqual(queue.all.map(({ id }) => id), ["01", "02", "03"]);
+});
+
+test("what is told twice is heard once, and what is closed stays closed", () => {
+  const queue = new Queue();
+  assert.equal(queue.add(ticket("a")), true);
+  assert.equal(queue.add(ticket("a")), false);
+  assert.ok(queue.close("a", { state: "withdrawn" }, AT));
+  assert.equal(queue.close("a", { state: "timed_out" }, AT), undefined);
+  assert.equal(queue.close("never heard of", { state: "timed_out" }, AT), undefined);
+  assert.equal(queue.add(ticket("a")), false);
+  assert.deepEqual(queue.past.map(({ closing }) => closing.state), ["withdrawn"]);
+});
+
+test("what was before is remembered by names, the latest first, and not without end", () => {
+  const queue = new Queue();
+  for (let at = 0; at < 100; at++) {
+    queue.add(ticket(`t${at}`, undefined, { params: { secret: "xyzzy" } }));
+    queue.close(`t${at}`, { state: "answered", action: "accept" }, { ...AT, fields: ["name"], ours: true });
+  }
+  assert.equal(queue.past.length, 30);
+  assert.equal(queue.past[0].id, "t99");
+  assert.deepEqual(queue.past[0].fields, ["name"]);
+  assert.ok(!JSON.stringify(queue.past).includes("xyzzy"));
+});
+
+test("an end that nobody could hear is noticed by the clock", () => {
+  const queue = new Queue();
+  queue.add(ticket("a"));
+  const deadline = Date.parse("2027-01-01T00:05:00Z");
+  assert.deepEqual(queue.late(deadline + 1_000), []);
+  assert.deepEqual(queue.late(deadline + 3_000).map(({ id }) => id), ["a"]);
+});
+
+test("a place narrows, and an empty one does not", () => {
+  const table = [
+    [{}, { workspace: "", conversation: "" }, true],
+    [{ workspace: "acme" }, { workspace: "", conversation: "" }, true],
+    [{ workspace: "acme" }, { workspace: "acme", conversation: "" }, true],
+    [{ workspace: "acme" }, { workspace: "globex", conversation: "" }, false],
+    [{}, { workspace: "acme", conversation: "" }, false],
+    [{ workspace: "acme", conversation: "7" }, { workspace: "acme", conversation: "7" }, true],
+    [{ workspace: "acme" }, { workspace: "acme", conversation: "7" }, false],
+  ];
+  for (const [what, place, is] of table) assert.equal(isIn(what, place), is, JSON.stringify([what, place]));
+});
+
+/** A body that comes in pieces of so many bytes. */
+const body = (text, size) => new ReadableStream({
+  start(controller) {
+    const bytes = new TextEncoder().encode(text);
+    for (let at = 0; at < bytes.length; at += size) controller.enqueue(bytes.slice(at, at + size));
+    controller.close();
+  },
+});
+
+test("events are read whole, however they are cut", async () => {
+  const text = ':\n\nevent: elicitation/request\nid: 1-2\ndata: {"a": "é: 😀"}\n\n:\n\nevent: x\nid: 3\ndata: {}\n\nevent: half';
+  for (let size = 1; size < 60; size++) {
+    let heard = 0;
+    const found = [];
+    for await (const event of events(body(text, size), () => heard++)) found.push(event);
+    assert.deepEqual(found, [{ name: "elicitation/request", id: "1-2", data: '{"a": "é: 😀"}' }, { name: "x", id: "3", data: "{}" }]);
+    assert.ok(heard > 0);
+  }
+});
+
+test("lines are read whole, however they are cut", async () => {
+  for (let size = 1; size < 20; size++) {
+    const found = [];
+    for await (const line of lines(body('{"a":"é"}\n{"b":2}\n{"half', size))) found.push(line);
+    assert.deepEqual(found, [{ a: "é" }, { b: 2 }]);
+  }
+});
