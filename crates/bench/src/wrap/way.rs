@@ -35,6 +35,10 @@ impl Way {
                 commands: ours,
             },
             Self {
+                name: "two cats",
+                commands: cats,
+            },
+            Self {
                 name: "mcp-proxy of PyPI, a pair",
                 commands: python_proxy,
             },
@@ -100,6 +104,15 @@ fn ours() -> Commands {
     Commands {
         behind: None,
         front: front.collect(),
+    }
+}
+
+/// The least that anything in between can cost: bytes, read and written by two more processes.
+fn cats() -> Commands {
+    let line = format!("cat | {} {SERVER} | cat", node());
+    Commands {
+        behind: None,
+        front: vec!["sh".to_owned(), "-c".to_owned(), line],
     }
 }
 
