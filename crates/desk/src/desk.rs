@@ -145,7 +145,7 @@ impl<S: Store, P: Post> Desk<S, P> {
             changed: asked,
             owner: inner.node.0.as_str(),
             question: Some(StoredQuestion::new(&elicitation.asker, params)),
-            opened: false,
+            opened: None,
             closing: None,
             said: None,
         };
@@ -216,18 +216,19 @@ impl<S: Store, P: Post> Desk<S, P> {
         }
     }
 
-    /// Notes that the person opened the link, so that every surface shows it.
-    pub async fn opened(&self, scope: &Scope, id: TicketId) -> Result<(), SettleError> {
+    /// Notes that somebody opened the link, so that every surface shows it. One that must not be
+    /// opened is refused here too; a form has none and is left as it is.
+    pub async fn opened(&self, scope: &Scope, id: TicketId, by: By) -> Result<(), SettleError> {
         let inner = &*self.inner;
         loop {
             let record = inner.find(scope, id).await?;
             let Some(mut stored) = inner.still_open(&record).await? else {
                 continue;
             };
-            if stored.opened {
+            if stored.opened.is_some() || !inner.is_link(&stored)? {
                 return Ok(());
             }
-            stored.opened = true;
+            stored.opened = Some(by);
             stored.changed = inner.stamp_after(stored.changed);
             let key = Key::new(&record.scope.user, &record.id);
             let left = stored.deadline.0.saturating_sub(stored.changed.0);

@@ -87,6 +87,20 @@ impl<S: Store, P: Post> Inner<S, P> {
         Ok(None)
     }
 
+    /// Whether it is a link, and one that may be opened.
+    pub fn is_link(&self, stored: &Stored<'_>) -> Result<bool, SettleError> {
+        let question = stored.question.as_ref().ok_or(SettleError::NotFound)?;
+        let asked = question.asked().ok_or(SettleError::NotFound)?;
+        let Some(url) = asked.url() else {
+            return Ok(false);
+        };
+        let link = Link::read(&url, question.host.as_deref());
+        match link.consent() {
+            Some(_) => Ok(true),
+            None => Err(SettleError::Refused(Box::new(link))),
+        }
+    }
+
     /// Holds a submission against what was asked.
     pub fn answer(
         &self,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::clock::Stamp;
-use crate::outcome::{Closing, State};
+use crate::outcome::{By, Closing, State};
 
 /// What the store keeps of a ticket. The params are kept as the wire brought them.
 #[derive(Serialize, Deserialize)]
@@ -25,9 +25,9 @@ pub(crate) struct Stored<'a> {
     /// Only while it is open: what is closed needs no question any more.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub question: Option<StoredQuestion<'a>>,
-    /// Whether the person has opened the link.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub opened: bool,
+    /// Who has opened the link, if somebody has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opened: Option<By>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closing: Option<Closing>,
     /// What was said, on its way to a node that has not heard it yet.
@@ -47,10 +47,6 @@ pub(crate) struct StoredQuestion<'a> {
     pub host: Option<Cow<'a, str>>,
     #[serde(borrow)]
     pub params: &'a RawValue,
-}
-
-fn is_false(value: &bool) -> bool {
-    !*value
 }
 
 impl<'a> Stored<'a> {

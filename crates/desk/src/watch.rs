@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::clock::Stamp;
 use crate::mark::Mark;
-use crate::outcome::{Closing, State};
+use crate::outcome::{By, Closing, State};
 use crate::record::{Question, Stored};
 
 /// The news of a scope, without end.
@@ -33,6 +33,8 @@ pub enum News {
     Opened {
         /// The ticket.
         id: String,
+        /// Who opened it.
+        by: By,
     },
     /// It closed.
     Closed {
@@ -66,7 +68,10 @@ impl News {
         let changed = stored.changed;
         let news = match stored.closing {
             Some(closing) => Self::Closed { id, closing },
-            None if stored.opened => Self::Opened { id },
+            None if stored.opened.is_some() => Self::Opened {
+                id,
+                by: stored.opened?,
+            },
             None => Self::Request(Box::new(Question::of(record, &stored)?)),
         };
         Some((changed, news))
@@ -132,7 +137,7 @@ impl<S: Store> Watch<S> {
                 continue;
             }
             // Who has not heard of the question is told of it even if its link is open already.
-            if stored.opened
+            if stored.opened.is_some()
                 && is_new(stored.asked)
                 && let Some(question) = Question::of(&record, &stored)
             {

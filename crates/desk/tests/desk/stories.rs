@@ -171,7 +171,7 @@ async fn a_ticket_of_another_scope_does_not_exist() {
             "{stranger:?}"
         );
         assert!(
-            is_not_found(&desk.opened(&stranger, id).await),
+            is_not_found(&desk.opened(&stranger, id, HUMAN).await),
             "{stranger:?}"
         );
         assert!(matches!(
@@ -243,8 +243,8 @@ async fn a_watcher_sees_what_is_open_oldest_first_and_then_every_change() {
     drop(watch);
     tokio::time::sleep(Duration::from_millis(100)).await;
 
-    desk.opened(&ana(), link.id()).await.unwrap();
-    desk.opened(&ana(), link.id()).await.unwrap();
+    desk.opened(&ana(), link.id(), HUMAN).await.unwrap();
+    desk.opened(&ana(), link.id(), HUMAN).await.unwrap();
     settle(&desk, first.id(), json!({"name": "Ana"}))
         .await
         .unwrap();

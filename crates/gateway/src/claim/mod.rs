@@ -13,7 +13,7 @@
 mod stories;
 pub mod tools;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -25,26 +25,30 @@ use crate::token::Token;
 /// Calls that were let go.
 #[derive(Default)]
 pub struct Claims {
-    parked: HashMap<Id, Parked>,
+    /// Those that the server is still at, by their ids.
+    running: HashMap<Id, Running>,
+    /// The results of the others, the oldest first.
+    kept: VecDeque<Kept>,
+    bytes: usize,
 }
 
-struct Parked {
-    claim: Token,
+struct Running {
+    /// None if the client was answered in another way: its result is nobody's.
+    claim: Option<Token>,
     /// What its progress was followed by. Nothing is told about a call that was answered.
     token: Option<Box<[u8]>>,
-    state: State,
-}
-
-enum State {
-    /// The server is at it. Whoever collects waits until then.
-    Running(Option<Waiter>),
-    /// The server has answered.
-    Done(Frame, Instant),
+    waiters: Vec<Waiter>,
 }
 
 /// A call of the added tool.
 struct Waiter {
     id: Id,
+    until: Instant,
+}
+
+struct Kept {
+    claim: Token,
+    frame: Frame,
     until: Instant,
 }
 
@@ -60,11 +64,17 @@ pub struct Waiting {
 /// How long a result is kept for whoever collects it.
 const KEPT: Duration = Duration::from_secs(10 * 60);
 
-/// How many calls may be let go at once. Older results make room.
+/// How many calls may be let go at once, and how many results are kept.
 const MOST: usize = 256;
+
+/// How many bytes of results are kept, unless one alone has more.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// How long a call of the added tool may wait.
 const LONGEST: Duration = Duration::from_secs(10 * 60);
+
+/// How many calls of it may wait for one result.
+const MOST_WAITERS: usize = 16;
 
 impl Claims {
     /// Lets a call go: what the client is answered.
@@ -77,148 +87,139 @@ impl Claims {
     ) -> Frame {
         let claim = Token::random();
         let told = Frame::result(&call, &waiting.result(&claim, words));
-        self.park(call, claim, token);
+        self.run(call, Some(claim), token);
         told
     }
 
-    /// Lets a call go whose client was answered in another way: its result is nobody's.
+    /// Lets a call go whose client was answered in another way.
     pub fn abandon(&mut self, call: Id, token: Option<Box<[u8]>>) {
-        self.park(call, Token::random(), token);
+        self.run(call, None, token);
     }
 
-    fn park(&mut self, call: Id, claim: Token, token: Option<Box<[u8]>>) {
-        let state = State::Running(None);
-        self.parked.insert(
+    fn run(&mut self, call: Id, claim: Option<Token>, token: Option<Box<[u8]>>) {
+        let waiters = Vec::new();
+        self.running.insert(
             call,
-            Parked {
+            Running {
                 claim,
                 token,
-                state,
+                waiters,
             },
         );
     }
 
     /// Whether another call may be let go.
-    pub fn has_room(&mut self, now: Instant) -> bool {
-        self.make_room(now);
-        self.parked.len() < MOST
+    pub fn has_room(&self) -> bool {
+        self.running.len() < MOST
     }
 
-    /// Whether a call was let go, and its client has been answered.
+    /// Whether a call was let go, and the server is still at it.
     pub fn has(&self, call: &Id) -> bool {
-        self.parked.contains_key(call)
+        self.running.contains_key(call)
     }
 
-    /// Whether a token belongs to a call that was let go.
+    /// The calls that the server is still at.
+    pub fn running(&self) -> Vec<Id> {
+        self.running.keys().cloned().collect()
+    }
+
+    /// Whether a token belongs to such a call.
     pub fn is_silent(&self, token: Option<&[u8]>) -> bool {
-        token.is_some()
-            && self
-                .parked
-                .values()
-                .any(|parked| parked.token.as_deref() == token)
+        token.is_some() && (self.running.values()).any(|running| running.token.as_deref() == token)
     }
 
-    /// Takes what the server answered to a call that was let go, and gives what whoever waits
-    /// for it is sent, and who that is.
-    pub fn result(&mut self, call: &Id, frame: Frame, now: Instant) -> Option<(Id, Frame)> {
-        let parked = self.parked.get_mut(call)?;
-        let done = State::Done(frame.clone(), now + KEPT);
-        match std::mem::replace(&mut parked.state, done) {
-            State::Running(Some(waiter)) => {
-                let told = frame.with(&["id"], waiter.id.as_json())?;
-                Some((waiter.id, told))
-            }
-            _ => None,
+    /// Takes what the server answered to a call that was let go, and gives what those who wait
+    /// for it are sent, and who they are.
+    pub fn result(&mut self, call: &Id, frame: Frame, now: Instant) -> Vec<(Id, Frame)> {
+        let Some(running) = self.running.remove(call) else {
+            return Vec::new();
+        };
+        let waiters = running.waiters.into_iter().map(|waiter| waiter.id);
+        let told = waiters.filter_map(|id| Some((id.clone(), frame.with(&["id"], id.as_json())?)));
+        let told = told.collect();
+        if let Some(claim) = running.claim {
+            self.bytes += frame.len();
+            let until = now + KEPT;
+            self.kept.push_back(Kept {
+                claim,
+                frame,
+                until,
+            });
         }
+        self.make_room(now);
+        told
     }
 
     /// A call of the added tool: what it is answered, if that is known already.
     pub fn collect(&mut self, id: Id, params: Option<&[u8]>, now: Instant) -> Option<Frame> {
         self.make_room(now);
-        let arguments = params.and_then(|params| serde_json::from_slice::<Value>(params).ok());
-        let arguments = arguments
+        let params = params.and_then(|params| serde_json::from_slice::<Value>(params).ok());
+        let arguments = params
             .as_ref()
             .map_or(&Value::Null, |params| &params["arguments"]);
         let claimed = arguments["claim"].as_str().unwrap_or_default();
+        if let Some(kept) = self.kept.iter().find(|kept| kept.claim.is(claimed)) {
+            return kept.frame.with(&["id"], id.as_json());
+        }
+        let is_meant = |running: &&mut Running| {
+            let claim = running.claim.as_ref();
+            claim.is_some_and(|claim| claim.is(claimed)) && running.waiters.len() < MOST_WAITERS
+        };
+        let Some(running) = self.running.values_mut().find(is_meant) else {
+            return Some(Frame::result(&id, &tools::unknown_claim()));
+        };
         let seconds = arguments["waitSeconds"]
             .as_f64()
             .unwrap_or(tools::WAIT_SECONDS);
-        let wait = Duration::try_from_secs_f64(seconds)
-            .unwrap_or(LONGEST)
-            .min(LONGEST);
-        let Some(parked) = self
-            .parked
-            .values_mut()
-            .find(|parked| parked.claim.is(claimed))
-        else {
-            return Some(Frame::result(&id, &tools::unknown_claim()));
-        };
-        match &mut parked.state {
-            State::Done(frame, _) => frame.with(&["id"], id.as_json()),
-            State::Running(waiter) => {
-                // Whoever asks again has given up on asking before.
-                *waiter = Some(Waiter {
-                    id,
-                    until: now + wait,
-                });
-                None
-            }
-        }
+        let wait = Duration::try_from_secs_f64(seconds.clamp(0.0, LONGEST.as_secs_f64()));
+        let until = now + wait.unwrap_or_default();
+        running.waiters.push(Waiter { id, until });
+        None
     }
 
     /// The client takes a call of the added tool back; `true` if it was one.
     pub fn cancel(&mut self, id: &Id) -> bool {
-        let mut waiters = self
-            .parked
-            .values_mut()
-            .filter_map(|parked| match &mut parked.state {
-                State::Running(waiter) => Some(waiter),
-                State::Done(..) => None,
-            });
-        let found = waiters.find(|waiter| waiter.as_ref().is_some_and(|waiter| waiter.id == *id));
-        found.and_then(Option::take).is_some()
+        self.running.values_mut().any(|running| {
+            let found = running.waiters.iter().position(|waiter| waiter.id == *id);
+            found.map(|at| running.waiters.swap_remove(at)).is_some()
+        })
     }
 
-    /// When somebody has waited long enough for now.
+    /// When somebody has waited long enough for now, or a result has been kept long enough.
     pub fn wakes_at(&self) -> Option<Instant> {
-        let waiters = self
-            .parked
-            .values()
-            .filter_map(|parked| match &parked.state {
-                State::Running(Some(waiter)) => Some(waiter.until),
-                _ => None,
-            });
-        waiters.min()
+        let waiters = self.running.values().flat_map(|running| &running.waiters);
+        let kept = self.kept.front().map(|kept| kept.until);
+        waiters.map(|waiter| waiter.until).chain(kept).min()
     }
 
     /// Tells those who have waited long enough that it takes longer: who, and what.
     pub fn woke(&mut self, now: Instant, words: &str, waiting: &Waiting) -> Vec<(Id, Frame)> {
+        self.make_room(now);
         let mut told = Vec::new();
-        for parked in self.parked.values_mut() {
-            if let State::Running(waiter) = &mut parked.state
-                && waiter.as_ref().is_some_and(|waiter| waiter.until <= now)
-                && let Some(Waiter { id, .. }) = waiter.take()
-            {
-                let frame = Frame::result(&id, &waiting.result(&parked.claim, words));
+        for running in self.running.values_mut() {
+            let Some(claim) = &running.claim else {
+                continue;
+            };
+            let is_late = |waiter: &mut Waiter| waiter.until <= now;
+            for Waiter { id, .. } in running.waiters.extract_if(.., is_late) {
+                let frame = Frame::result(&id, &waiting.result(claim, words));
                 told.push((id, frame));
             }
         }
         told
     }
 
-    /// The calls that are still running.
-    pub fn running(&self) -> Vec<Id> {
-        let is_running = |(_, parked): &(&Id, &Parked)| matches!(parked.state, State::Running(_));
-        self.parked
-            .iter()
-            .filter(is_running)
-            .map(|(id, _)| id.clone())
-            .collect()
-    }
-
+    /// Drops what was kept long enough, and the oldest of what is too much.
     fn make_room(&mut self, now: Instant) {
-        self.parked
-            .retain(|_, parked| !matches!(parked.state, State::Done(_, until) if until <= now));
+        while let Some(oldest) = self.kept.front() {
+            let is_too_much =
+                self.kept.len() > 1 && (self.kept.len() > MOST || self.bytes > MOST_BYTES);
+            if oldest.until > now && !is_too_much {
+                return;
+            }
+            self.bytes -= oldest.frame.len();
+            self.kept.pop_front();
+        }
     }
 }
 

@@ -15,6 +15,8 @@ pub struct Tools {
     /// The server's own.
     theirs: HashSet<String>,
     await_: &'static str,
+    /// Whether the client has been shown ours. Before that, whatever it calls is the server's.
+    shown: bool,
 }
 
 const AWAIT: &str = "awaitElicitation";
@@ -25,6 +27,7 @@ impl Default for Tools {
         Self {
             theirs: HashSet::new(),
             await_: AWAIT,
+            shown: false,
         }
     }
 }
@@ -37,8 +40,13 @@ impl Tools {
 
     /// Whether a call, by its name as JSON, is one of it.
     pub fn is_await(&self, name: Option<&[u8]>) -> bool {
-        let name = name.and_then(|name| serde_json::from_slice::<String>(name).ok());
-        name.as_deref() == Some(self.await_)
+        let is_ours = |name: &[u8]| {
+            let name = name
+                .strip_prefix(b"\"")
+                .and_then(|name| name.strip_suffix(b"\""));
+            name == Some(self.await_.as_bytes())
+        };
+        self.shown && name.is_some_and(is_ours)
     }
 
     /// A list of tools as the client is shown it: with ours at its end, and without output
@@ -57,6 +65,7 @@ impl Tools {
             if self.theirs.contains(AWAIT) {
                 self.await_ = AWAIT_OTHERWISE;
             }
+            self.shown = true;
             tools.push(self.await_tool());
         }
         frame.with(&["result"], &serde_json::to_string(&result).ok()?)

@@ -8,10 +8,15 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(Box<str>);
 
+/// Ids are kept until they are answered, so they have an end.
+const LONGEST: usize = 4_096;
+
 impl Id {
     /// The id in some JSON; none if it cannot be one. `null` is none: nobody can answer it.
     pub fn read(json: &[u8]) -> Option<Self> {
-        let text = str::from_utf8(json).ok()?;
+        let text = str::from_utf8(json)
+            .ok()
+            .filter(|text| text.len() <= LONGEST)?;
         let written: Cow<'_, str> = match json.first()? {
             b'"' if text.contains('\\') => {
                 let meant: String = serde_json::from_str(text).ok()?;

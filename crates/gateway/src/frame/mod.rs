@@ -35,6 +35,8 @@ pub enum Kind<'a> {
     Response { id: Option<Id> },
     /// Several messages in one. They pass unopened.
     Batch,
+    /// A request that nobody can answer by its id. It passes unopened.
+    Odd,
 }
 
 /// The members that decide where a message goes, as JSON as it came.
@@ -85,9 +87,22 @@ impl Frame {
         Self(format!("{message}\n").into())
     }
 
+    /// How long it is.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// The bytes, to be sent.
     pub fn into_bytes(self) -> Bytes {
         self.0
+    }
+
+    /// The messages of a batch, each as a line of its own.
+    pub fn parts(&self) -> Vec<Self> {
+        let mut parts = Vec::new();
+        let mut scan = Scan::new(&self.0);
+        let _ = scan.array(|part| parts.push(Self(self.0.slice_ref(part))));
+        parts
     }
 
     /// What it is and where it goes; none if it is no JSON-RPC message.
@@ -118,9 +133,9 @@ impl Frame {
         let is_answer = members.result.is_some() || error.is_some();
         let kind = match (method, id) {
             (Some(method), None) => Kind::Notification { method },
-            (Some(method), Some(id)) => Kind::Request {
-                id: Id::read(id)?,
-                method,
+            (Some(method), Some(id)) => match Id::read(id) {
+                Some(id) => Kind::Request { id, method },
+                None => Kind::Odd,
             },
             (None, id) if is_answer => Kind::Response {
                 id: id.and_then(Id::read),
@@ -208,6 +223,8 @@ mod tests {
                 Kind::Response { id: None },
             ),
             (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, Kind::Batch),
+            (r#"{"id":null,"method":"n"}"#, Kind::Odd),
+            (r#"{"id":[],"method":"n","\ud800":1}"#, Kind::Odd),
             // Of two members of one name, readers take the last.
             (
                 r#"{"id":1,"method":"a","id":2,"method":"b"}"#,
@@ -230,7 +247,6 @@ mod tests {
             r#"{"id":1,"method":"a"} trailing"#,
             r#"{"id":1,"method":7}"#,
             r#"{"id":1,"method":"unfinished"#,
-            r#"{"id":[],"method":"a"}"#,
             r#"{"level":30,"msg":"listening"}"#,
             r#"{"method" "a"}"#,
             r#"{"method":"a",}"#,

@@ -68,19 +68,39 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// Walks through an array. `entry` is told the bytes of each.
+    pub fn array(&mut self, mut entry: impl FnMut(&'a [u8])) -> Option<()> {
+        self.take(b'[')?;
+        if self.peek()? == b']' {
+            self.at += 1;
+            return Some(());
+        }
+        loop {
+            entry(self.value()?);
+            match self.peek()? {
+                b',' => self.at += 1,
+                b']' => {
+                    self.at += 1;
+                    return Some(());
+                }
+                _ => return None,
+            }
+        }
+    }
+
     /// Steps over a string and says what it means.
     pub fn text(&mut self) -> Option<Cow<'a, str>> {
         self.peek()?;
         let start = self.at;
         let is_plain = self.string()?;
         let raw = &self.bytes[start..self.at];
-        if is_plain {
-            str::from_utf8(&raw[1..raw.len() - 1])
-                .ok()
-                .map(Cow::Borrowed)
+        // What means nothing is not what anybody looks for.
+        let nothing = Cow::Borrowed("\u{fffd}");
+        Some(if is_plain {
+            str::from_utf8(&raw[1..raw.len() - 1]).map_or(nothing, Cow::Borrowed)
         } else {
-            serde_json::from_slice(raw).ok().map(Cow::Owned)
-        }
+            serde_json::from_slice(raw).map_or(nothing, Cow::Owned)
+        })
     }
 
     /// Steps over any value and gives its bytes.

@@ -95,7 +95,7 @@ pub async fn opened<S: Store, P: Post>(
     Id(id): Id,
     Body(Nothing {}): Body<Nothing>,
 ) -> Reply {
-    app.desk.opened(&caller.scope, id).await?;
+    app.desk.opened(&caller.scope, id, caller.by).await?;
     Ok(heard(id, Standing::Open))
 }
 

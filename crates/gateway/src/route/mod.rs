@@ -64,10 +64,22 @@ impl Routes {
 
     /// Whether the client is to answer, given what it can.
     pub fn client_answers(&self, modes: Modes, elicitation: &Elicitation) -> bool {
-        let mode = match elicitation.wanted {
-            Wanted::Form(_) => Mode::Form,
-            Wanted::Link(_) => Mode::Url,
-        };
+        self.is_for_client(
+            modes,
+            match elicitation.wanted {
+                Wanted::Form(_) => Mode::Form,
+                Wanted::Link(_) => Mode::Url,
+            },
+        )
+    }
+
+    /// Whether some questions are left to others than the client.
+    pub fn leaves(&self, modes: Modes) -> bool {
+        let is_left = |mode| !self.is_for_client(modes, mode);
+        self.page && [Mode::Form, Mode::Url].into_iter().any(is_left)
+    }
+
+    fn is_for_client(&self, modes: Modes, mode: Mode) -> bool {
         let first = self.order.iter().find(|route| match route {
             Route::Client => modes.has(mode),
             Route::Page => true,

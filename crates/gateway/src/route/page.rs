@@ -7,26 +7,26 @@
 //! In: [`Page::ask`], [`Page::withdraw`], [`Page::complete`]. Out: [`Event`]s.
 
 use std::collections::HashMap;
+use std::future::pending;
 use std::time::Duration;
 
 use midcall_core::{Elicitation, Values, Wanted};
 use midcall_desk::{
-    AskError, By, Desk, News, Outcome, Route, Rules, SettleError, Submission, TicketId,
-    Unavailable, Withdrawn,
+    AskError, By, Desk, News, Outcome, Rules, SettleError, Submission, Ticket, TicketId,
+    Unavailable, Watch, Withdrawn,
 };
-use midcall_store::{Mailroom, Memory};
+use midcall_store::{Mailroom, Memory, StoreError};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::browser;
 use crate::claim::Waiting;
-use crate::frame::Id;
 use crate::http::announce::Announced;
 use crate::http::{Bounds, Door, Server, principal};
 use crate::local::{Flags, LocalDesk, Site};
-use crate::session::Event;
+use crate::session::{Event, Turn};
 
 /// The page as a route.
 pub struct Page {
@@ -34,8 +34,9 @@ pub struct Page {
     /// Whether a browser is opened.
     opens: bool,
     bound: Option<Bound>,
-    /// The tickets of questions, by the server's ids.
-    tickets: HashMap<Id, TicketId>,
+    tickets: HashMap<Turn, TicketId>,
+    /// When a browser was last opened.
+    launched: Option<Instant>,
     events: UnboundedSender<Event>,
 }
 
@@ -48,6 +49,9 @@ struct Bound {
     _announced: Option<Announced>,
 }
 
+/// How long a browser may take to show the page, before it is opened again.
+const COMING: Duration = Duration::from_secs(15);
+
 /// How long the last responses may take to get out. Whoever started us waits for our end.
 const GOODBYE: Duration = Duration::from_secs(1);
 
@@ -59,6 +63,7 @@ impl Page {
             opens,
             bound: None,
             tickets: HashMap::new(),
+            launched: None,
             events,
         }
     }
@@ -85,11 +90,11 @@ impl Page {
     }
 
     /// Puts a question on the desk.
-    pub async fn ask(&mut self, id: Id, elicitation: &Elicitation) {
+    pub async fn ask(&mut self, turn: Turn, elicitation: &Elicitation) {
         if let Err(error) = self.bind().await {
             tracing::error!("nobody can be asked: {error:#}");
             let nobody = Outcome::Unavailable(Unavailable::NoRoute);
-            return self.tell(Event::Ended(id, nobody));
+            return self.tell(Event::Ended(turn, nobody));
         }
         let Some(bound) = &self.bound else { return };
         let scope = principal();
@@ -100,48 +105,33 @@ impl Page {
         };
         let ticket = match bound.desk.ask(&scope, elicitation, None).await {
             Ok(ticket) => ticket,
-            Err(AskError::Limited(why)) => return self.tell(Event::Refused(id, why.to_string())),
+            Err(AskError::Limited(why)) => return self.tell(Event::Refused(turn, why.to_string())),
             Err(AskError::Store(_)) => {
                 let lost = Outcome::Unavailable(Unavailable::StoreLost);
-                return self.tell(Event::Ended(id, lost));
+                return self.tell(Event::Ended(turn, lost));
             }
         };
         let name = ticket.id();
-        if let Some(mut watch) = watch {
-            let (id, events) = (id.clone(), self.events.clone());
-            tokio::spawn(async move {
-                let name = name.to_string();
-                while let Ok(news) = watch.next().await {
-                    match news {
-                        News::Opened { id: opened } if opened == name => {
-                            let _ = events.send(Event::Opened(id));
-                            return;
-                        }
-                        News::Closed { id: closed, .. } if closed == name => return,
-                        _ => {}
-                    }
-                }
-            });
-        }
-        self.tickets.insert(id.clone(), name);
-        self.tell(Event::Asked(Waiting {
-            deadline: (bound.desk.status(&scope, name).await.ok()).map(|status| status.deadline),
-            page: Some(bound.door.origin()),
-        }));
-        let events = self.events.clone();
-        tokio::spawn(async move {
-            let outcome = ticket.await;
-            // Without a session nobody waits.
-            let _ = events.send(Event::Ended(id, outcome));
-        });
-        if self.opens && !bound.door.is_open() {
+        self.tickets.insert(turn, name);
+        let status = bound.desk.status(&scope, name).await.ok();
+        self.tell(Event::Asked(
+            turn,
+            Waiting {
+                deadline: status.map(|status| status.deadline),
+                page: Some(bound.door.origin()),
+            },
+        ));
+        tokio::spawn(follow(turn, ticket, watch, self.events.clone()));
+        let is_coming = self.launched.is_some_and(|at| at.elapsed() < COMING);
+        if self.opens && !bound.door.is_open() && !is_coming {
+            self.launched = Some(Instant::now());
             browser::open(&bound.door.launch());
         }
     }
 
     /// Takes a question back.
-    pub async fn withdraw(&mut self, id: &Id, why: Withdrawn) {
-        if let (Some(ticket), Some(bound)) = (self.tickets.remove(id), &self.bound)
+    pub async fn withdraw(&mut self, turn: Turn, why: Withdrawn) {
+        if let (Some(ticket), Some(bound)) = (self.tickets.remove(&turn), &self.bound)
             && let Err(error) = bound.desk.withdraw(ticket, why).await
         {
             tracing::warn!(%ticket, %error, "a question could not be taken back");
@@ -149,13 +139,9 @@ impl Page {
     }
 
     /// Closes the question of a link that has served its purpose.
-    pub async fn complete(&mut self, id: &Id) {
-        let (Some(ticket), Some(bound)) = (self.tickets.remove(id), &self.bound) else {
+    pub async fn complete(&mut self, turn: Turn, by: By) {
+        let (Some(&ticket), Some(bound)) = (self.tickets.get(&turn), &self.bound) else {
             return;
-        };
-        let by = By {
-            route: Route::Page,
-            human: true,
         };
         let done = Submission::Accept(Values::default());
         match bound.desk.settle(&principal(), ticket, done, by).await {
@@ -165,8 +151,8 @@ impl Page {
     }
 
     /// Forgets a question that has ended.
-    pub fn forget(&mut self, id: &Id) {
-        self.tickets.remove(id);
+    pub fn forget(&mut self, turn: Turn) {
+        self.tickets.remove(&turn);
     }
 
     /// Takes everything back, and lets the last responses out.
@@ -181,5 +167,40 @@ impl Page {
     fn tell(&self, event: Event) {
         // Without a session nobody waits.
         let _ = self.events.send(event);
+    }
+}
+
+/// Tells what becomes of a ticket: that its link was opened, how it ended.
+async fn follow(
+    turn: Turn,
+    mut ticket: Ticket,
+    mut watch: Option<Watch<Memory>>,
+    events: UnboundedSender<Event>,
+) {
+    let name = ticket.id().to_string();
+    loop {
+        tokio::select! {
+            biased;
+            news = next(&mut watch) => match news {
+                Ok(News::Opened { id, by }) if id == name => {
+                    watch = None;
+                    let _ = events.send(Event::Opened(turn, by));
+                }
+                Ok(_) => {}
+                Err(_) => watch = None,
+            },
+            outcome = &mut ticket => {
+                // Without a session nobody waits.
+                let _ = events.send(Event::Ended(turn, outcome));
+                return;
+            }
+        }
+    }
+}
+
+async fn next(watch: &mut Option<Watch<Memory>>) -> Result<News, StoreError> {
+    match watch {
+        Some(watch) => watch.next().await,
+        None => pending().await,
     }
 }

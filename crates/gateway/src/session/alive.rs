@@ -14,7 +14,7 @@ const EVERY: Duration = Duration::from_secs(10);
 
 impl Session {
     pub(super) fn keep_alive(&mut self, now: Instant, acts: &mut Vec<Act>) {
-        if self.at_desk == 0 || !self.calls.are_followed() {
+        if !self.calls.are_followed() || !self.somebody_thinks() {
             self.keep_alive = None;
             return;
         }

@@ -41,6 +41,9 @@ pub enum Wants {
     Other,
 }
 
+/// Longer names are not shown to anybody.
+const LONGEST_NAME: usize = 1_000;
+
 /// How far a word of ours moves a call on: less than any server's own step.
 const STEP: f64 = 1e-6;
 
@@ -60,7 +63,10 @@ impl Calls {
         let call = Call {
             wants,
             since: now,
-            name: members.name.map(Into::into),
+            name: members
+                .name
+                .filter(|name| name.len() <= LONGEST_NAME)
+                .map(Into::into),
             token: members.progress_token.map(Into::into),
             progress: 0.0,
         };
@@ -80,6 +86,11 @@ impl Calls {
     /// The ids of all that are open.
     pub fn ids(&self) -> Vec<Id> {
         self.open.keys().cloned().collect()
+    }
+
+    /// Whether it is a call of our own tool, of which the server knows nothing.
+    pub fn is_claim(&self, id: &Id) -> bool {
+        (self.open.get(id)).is_some_and(|call| call.wants == Wants::Claim)
     }
 
     /// Those in which the server may have come upon a question.

@@ -17,6 +17,16 @@ impl Session {
             return;
         };
         let act = match kind {
+            Kind::Request { id, .. } if self.server_gone.is_some() => {
+                self.calls.open(id, Wants::Other, &members, now);
+                return self.nobody_answers(acts);
+            }
+            Kind::Request { id, .. } if self.claims.has(&id) => {
+                let told = "midcall: this id belongs to a call that is still running";
+                let error = Frame::error(Some(&id), code::INVALID_REQUEST, told);
+                acts.push(Act::ToClient(error));
+                return;
+            }
             Kind::Request { id, method } => {
                 let wants = Wants::of(&method);
                 if wants == Wants::Tool && self.is_claim(&members) {
@@ -30,14 +40,15 @@ impl Session {
                 edited
             }
             Kind::Notification { method } => {
-                if method == "notifications/cancelled" && self.client_cancelled(&members, acts) {
+                if method == "notifications/cancelled" && self.client_cancelled(now, &members, acts)
+                {
                     return;
                 }
                 None
             }
             Kind::Response { id: Some(id) } => match self.questions.get(&id) {
                 // Nobody asked the client.
-                Some(question) if question.is_at_desk() => return,
+                Some(question) if question.turn().is_some() => return,
                 Some(_) => {
                     let question = self.questions.remove(&id);
                     question.and_then(|question| question.heard(&frame, &id, &members, &self.rules))
@@ -45,7 +56,14 @@ impl Session {
                 None => None,
             },
             Kind::Response { id: None } => None,
-            Kind::Batch => None,
+            // An answer in company is still an answer.
+            Kind::Batch if self.are_answers(&frame) => {
+                for part in frame.parts() {
+                    self.client_says(now, part, acts);
+                }
+                return;
+            }
+            Kind::Batch | Kind::Odd => None,
         };
         acts.push(Act::ToServer(act.unwrap_or(frame)));
     }
@@ -60,7 +78,12 @@ impl Session {
 
     /// The client takes a call back. A question that can have come up in no other call goes
     /// with it. `true` if the server never heard of the call.
-    fn client_cancelled(&mut self, members: &Members<'_>, acts: &mut Vec<Act>) -> bool {
+    fn client_cancelled(
+        &mut self,
+        now: Instant,
+        members: &Members<'_>,
+        acts: &mut Vec<Act>,
+    ) -> bool {
         let Some(call) = members.request_id.and_then(Id::read) else {
             return false;
         };
@@ -68,29 +91,44 @@ impl Session {
             self.calls.close(&call);
             return true;
         }
-        for (id, question) in &mut self.questions {
-            if question.is_at_desk() && question.only_of(&call) {
-                acts.push(Act::Withdraw(id.clone(), Withdrawn::ByClient));
+        for question in self.questions.values_mut() {
+            if let Some(turn) = question.turn()
+                && question.only_of(&call)
+            {
+                question.leaves();
+                acts.push(Act::Withdraw(turn, Withdrawn::ByClient));
             }
+        }
+        if self.claims.has(&call) {
+            // The server need not answer it any more.
+            let told = "midcall: the call was taken back";
+            let error = Frame::error(Some(&call), code::INTERNAL_ERROR, told);
+            let told = self.claims.result(&call, error, now);
+            self.collected(told, acts);
         }
         self.closed(&call);
         false
     }
 
+    /// Whether a batch holds an answer to an open question.
+    fn are_answers(&self, batch: &Frame) -> bool {
+        batch.parts().iter().any(|part| {
+            matches!(part.peek(), Some((Kind::Response { id: Some(id) }, _)) if self.questions.contains_key(&id))
+        })
+    }
+
     /// Nobody waits for anything any more, and the server is told so.
     pub(super) fn client_gone(&mut self, acts: &mut Vec<Act>) {
         let why = Withdrawn::ByClient;
+        self.client_gone = true;
         for (id, question) in self.questions.drain() {
-            if question.is_at_desk() {
-                acts.push(Act::Withdraw(id.clone(), why));
-            }
+            acts.extend(question.turn().map(|turn| Act::Withdraw(turn, why)));
             acts.extend(
                 question
                     .ended(&id, Outcome::Withdrawn(why))
                     .map(Act::ToServer),
             );
         }
-        self.at_desk = 0;
         for id in self.calls.ids() {
             self.calls.close(&id);
         }

@@ -3,31 +3,27 @@
 //! Only while a question waits at the desk, and only for clients that do not know of it: one
 //! that asks by itself knows why it waits.
 
-use midcall_core::wire::{Modes, code};
+use midcall_core::wire::code;
 use tokio::time::Instant;
 
 use super::calls::Wants;
 use super::{Act, Session};
+use crate::era::legacy::Client;
 use crate::frame::{Frame, Id, Members};
 
 impl Session {
     /// Whether the client may have to be told to wait.
     pub(super) fn may_let_go(&self) -> bool {
-        let all = Modes {
-            form: true,
-            url: true,
-        };
-        let knows_less = (self.client.as_ref()).is_some_and(|client| client.modes != all);
-        knows_less && self.rules.hold.is_some() && self.rules.routes.page
+        let leaves_some = |client: &Client| self.rules.routes.leaves(client.modes);
+        self.rules.hold.is_some() && self.client.as_ref().is_some_and(leaves_some)
     }
 
     /// When the next call is let go.
     pub(super) fn lets_go_at(&self) -> Option<Instant> {
-        let hold = self
-            .rules
-            .hold
-            .filter(|_| self.at_desk > 0 && self.may_let_go())?;
-        Some(self.calls.oldest()? + hold)
+        let hold = self.rules.hold?;
+        let since = self.calls.oldest()?;
+        let may = self.somebody_thinks() && self.may_let_go() && self.claims.has_room();
+        may.then(|| since + hold)
     }
 
     /// Lets calls go that are too old, and tells those who collect them that it takes longer.
@@ -36,21 +32,19 @@ impl Session {
             && let Some(hold) = self.rules.hold
         {
             for (id, wants) in self.calls.older(hold, now) {
-                self.let_one_go(id, wants, now, acts);
+                if self.claims.has_room() {
+                    self.let_one_go(id, wants, acts);
+                }
             }
         }
         if self.claims.wakes_at().is_some_and(|at| at <= now) {
             let words = self.waiting_words("mcp.elicitation.wait.claim");
-            for told in self.claims.woke(now, &words, &self.waiting) {
-                self.collected(Some(told), acts);
-            }
+            let told = self.claims.woke(now, &words, &self.waiting);
+            self.collected(told, acts);
         }
     }
 
-    fn let_one_go(&mut self, id: Id, wants: Wants, now: Instant, acts: &mut Vec<Act>) {
-        if !self.claims.has_room(now) {
-            return;
-        }
+    fn let_one_go(&mut self, id: Id, wants: Wants, acts: &mut Vec<Act>) {
         let token = self.calls.close(&id).and_then(|(_, token)| token);
         let told = if wants == Wants::Tool {
             let words = self.waiting_words("mcp.elicitation.wait.claim");
@@ -83,9 +77,9 @@ impl Session {
         }
     }
 
-    /// A call of the added tool is answered.
-    pub(super) fn collected(&mut self, told: Option<(Id, Frame)>, acts: &mut Vec<Act>) {
-        if let Some((id, frame)) = told {
+    /// Calls of the added tool are answered.
+    pub(super) fn collected(&mut self, told: Vec<(Id, Frame)>, acts: &mut Vec<Act>) {
+        for (id, frame) in told {
             self.calls.close(&id);
             acts.push(Act::ToClient(frame));
         }

@@ -18,13 +18,13 @@ mod stories;
 #[cfg(test)]
 pub mod world;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use midcall_core::catalog::Locale;
 use midcall_core::wire::{Revision, code};
 use midcall_core::{Asker, Elicitation, Limits};
-use midcall_desk::{Outcome, Withdrawn};
+use midcall_desk::{By, Outcome, Withdrawn};
 use tokio::time::Instant;
 
 use crate::claim::tools::Tools;
@@ -35,20 +35,25 @@ use crate::route::Routes;
 use calls::{Calls, Wants};
 use question::Question;
 
+/// A question that was put on the desk. The server's own ids are no names for it: they may be
+/// used again while the desk still has news of the last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Turn(pub u64);
+
 /// What happened.
 pub enum Event {
     /// The client sent a line.
     Client(Frame),
     /// The server sent a line.
     Server(Frame),
-    /// The person opened the link of a question that waits at the desk.
-    Opened(Id),
-    /// A question at the desk ended.
-    Ended(Id, Outcome),
     /// A question is on the desk: what those who wait for it are told.
-    Asked(Waiting),
+    Asked(Turn, Waiting),
     /// The desk did not take a question, and this is why.
-    Refused(Id, String),
+    Refused(Turn, String),
+    /// Somebody opened the link of a question that waits at the desk.
+    Opened(Turn, By),
+    /// A question at the desk ended.
+    Ended(Turn, Outcome),
     /// The time came that [`Session::wakes_at`] told.
     Woke,
     /// The client is gone.
@@ -64,12 +69,12 @@ pub enum Act {
     ToClient(Frame),
     /// Send the server a line.
     ToServer(Frame),
-    /// Put a question on the desk, under the server's own id.
-    Ask(Id, Box<Elicitation>),
+    /// Put a question on the desk.
+    Ask(Turn, Box<Elicitation>),
     /// Take it back.
-    Withdraw(Id, Withdrawn),
-    /// What the link was for is done: the person need not say so.
-    Complete(Id),
+    Withdraw(Turn, Withdrawn),
+    /// What the link was for is done: whoever opened it need not say so.
+    Complete(Turn, By),
     /// The server wrote a line that is no message.
     Noise(Frame),
 }
@@ -96,10 +101,12 @@ pub struct Session {
     calls: Calls,
     /// Questions of the server that are not answered yet, by its own ids.
     questions: HashMap<Id, Question>,
-    /// How many of those wait at the desk.
-    at_desk: usize,
-    /// Questions that were taken back, until the desk says so too: their ids are not free yet.
-    leaving: HashSet<Id>,
+    /// The last question that was put on the desk.
+    turn: Turn,
+    /// Whether the client is gone.
+    client_gone: bool,
+    /// How the server went, once it is gone.
+    server_gone: Option<String>,
     /// When the client's calls are kept alive next.
     keep_alive: Option<Instant>,
     tools: Tools,
@@ -120,8 +127,9 @@ impl Session {
             server,
             calls: Calls::default(),
             questions: HashMap::new(),
-            at_desk: 0,
-            leaving: HashSet::new(),
+            turn: Turn(0),
+            client_gone: false,
+            server_gone: None,
             keep_alive: None,
             tools: Tools::default(),
             claims: Claims::default(),
@@ -134,13 +142,13 @@ impl Session {
         match event {
             Event::Client(frame) => self.client_says(now, frame, acts),
             Event::Server(frame) => self.server_says(now, frame, acts),
-            Event::Asked(waiting) => self.waiting = waiting,
-            Event::Opened(id) => self.opened(&id, acts),
-            Event::Ended(id, outcome) => self.ended(&id, outcome, acts),
-            Event::Refused(id, why) => self.refused(&id, &why, acts),
+            Event::Asked(turn, waiting) => self.asked(turn, waiting),
+            Event::Refused(turn, why) => self.refused(turn, &why, acts),
+            Event::Opened(turn, by) => self.opened(turn, by, acts),
+            Event::Ended(turn, outcome) => self.ended(turn, outcome, acts),
             Event::Woke => {}
             Event::ClientGone => self.client_gone(acts),
-            Event::ServerGone(how) => self.server_gone(now, &how, acts),
+            Event::ServerGone(how) => self.server_gone(now, how, acts),
         }
         self.let_go(now, acts);
         self.keep_alive(now, acts);
@@ -152,33 +160,51 @@ impl Session {
         times.into_iter().flatten().min()
     }
 
-    /// Opening a link is consent, and that is all the server asked for.
-    fn opened(&mut self, id: &Id, acts: &mut Vec<Act>) {
-        if let Some(question) = self.questions.get_mut(id) {
-            acts.extend(question.opened(id).map(Act::ToServer));
+    fn asked(&mut self, turn: Turn, waiting: Waiting) {
+        if let Some(id) = self.id_of(turn)
+            && let Some(question) = self.questions.get_mut(&id)
+        {
+            question.asked();
+            self.waiting = waiting;
         }
     }
 
-    fn ended(&mut self, id: &Id, outcome: Outcome, acts: &mut Vec<Act>) {
-        if self.leaving.remove(id) {
-            return;
-        }
-        if let Some(question) = self.questions.remove(id) {
-            self.at_desk -= 1;
-            acts.extend(question.ended(id, outcome).map(Act::ToServer));
-        }
-    }
-
-    fn refused(&mut self, id: &Id, why: &str, acts: &mut Vec<Act>) {
-        if !self.leaving.remove(id) && self.questions.remove(id).is_some() {
-            self.at_desk -= 1;
+    fn refused(&mut self, turn: Turn, why: &str, acts: &mut Vec<Act>) {
+        if let Some(id) = self.id_of(turn) {
+            self.questions.remove(&id);
             let told = format!("midcall: {why}");
-            acts.push(Act::ToServer(Frame::error(
-                Some(id),
-                code::INTERNAL_ERROR,
-                &told,
-            )));
+            let error = Frame::error(Some(&id), code::INTERNAL_ERROR, &told);
+            acts.push(Act::ToServer(error));
         }
+    }
+
+    /// Opening a link is consent, and that is all the server asked for.
+    fn opened(&mut self, turn: Turn, by: By, acts: &mut Vec<Act>) {
+        if let Some(id) = self.id_of(turn)
+            && let Some(question) = self.questions.get_mut(&id)
+        {
+            acts.extend(question.opened(&id, by).map(Act::ToServer));
+        }
+    }
+
+    fn ended(&mut self, turn: Turn, outcome: Outcome, acts: &mut Vec<Act>) {
+        if let Some(id) = self.id_of(turn)
+            && let Some(question) = self.questions.remove(&id)
+        {
+            acts.extend(question.ended(&id, outcome).map(Act::ToServer));
+        }
+    }
+
+    /// The server's own id of a question on the desk, if that is not over.
+    fn id_of(&self, turn: Turn) -> Option<Id> {
+        let mut questions = self.questions.iter();
+        let found = questions.find(|(_, question)| question.turn() == Some(turn));
+        found.map(|(id, _)| id.clone())
+    }
+
+    /// Whether a call may be waiting for somebody at the desk.
+    fn somebody_thinks(&self) -> bool {
+        self.questions.values().any(Question::waits)
     }
 
     /// A call is over: no question can belong to it any more.

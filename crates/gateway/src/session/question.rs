@@ -1,17 +1,21 @@
 //! A question of the server, on its way to whoever answers it.
 
+use std::fmt::Display;
+
 use midcall_core::catalog::Locale;
 use midcall_core::wire::{Asked, ElicitRequestParams, ElicitResult, Revision, Telling, code};
 use midcall_core::{Answer, Elicitation, Unfit, Values, Wanted};
-use midcall_desk::{By, Outcome, Route};
+use midcall_desk::{By, Outcome};
 use serde_json::{Value, json};
 
-use super::Rules;
+use super::{Rules, Turn};
 use crate::frame::{Frame, Id, Members};
 
 /// A question that is not answered yet.
 pub struct Question {
     elicitation: Elicitation,
+    /// The name by which the server will say that a link has served its purpose.
+    link: Option<String>,
     asked: At,
 }
 
@@ -20,11 +24,24 @@ enum At {
     Client { told: Option<Box<Telling>> },
     /// It waits at the desk.
     Desk {
+        turn: Turn,
         /// The client's calls in which it can have come up.
         calls: Vec<Id>,
-        /// Whether the server has its answer already: a link is answered when it is opened.
-        answered: bool,
+        state: State,
     },
+}
+
+/// Where a question at the desk stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum State {
+    /// It is being put there.
+    Coming,
+    /// People see it.
+    There,
+    /// It is a link that somebody opened: the server has its answer.
+    Opened(By),
+    /// It is being taken back.
+    Leaving,
 }
 
 impl Question {
@@ -43,23 +60,72 @@ impl Question {
             }
             _ => None,
         };
-        Self {
-            elicitation,
-            asked: At::Client { told },
-        }
+        Self::new(elicitation, At::Client { told })
     }
 
     /// A question for the desk.
-    pub fn at_desk(elicitation: Elicitation, calls: Vec<Id>) -> Self {
-        let asked = At::Desk {
-            calls,
-            answered: false,
-        };
-        Self { elicitation, asked }
+    pub fn at_desk(elicitation: Elicitation, turn: Turn, calls: Vec<Id>) -> Self {
+        let state = State::Coming;
+        let asked = At::Desk { turn, calls, state };
+        Self::new(elicitation, asked)
     }
 
-    pub fn is_at_desk(&self) -> bool {
-        matches!(self.asked, At::Desk { .. })
+    fn new(elicitation: Elicitation, asked: At) -> Self {
+        let link = match elicitation.wanted {
+            Wanted::Link(_) => link_name(&elicitation),
+            Wanted::Form(_) => None,
+        };
+        Self {
+            elicitation,
+            link,
+            asked,
+        }
+    }
+
+    /// Its name at the desk, if it is there.
+    pub fn turn(&self) -> Option<Turn> {
+        match self.asked {
+            At::Desk { turn, .. } => Some(turn),
+            At::Client { .. } => None,
+        }
+    }
+
+    /// Whether people see it, and the server waits for what they say.
+    pub fn waits(&self) -> bool {
+        self.state() == Some(State::There)
+    }
+
+    /// Who opened it, if it is a link and somebody has.
+    pub fn opened_by(&self) -> Option<By> {
+        match self.state() {
+            Some(State::Opened(by)) => Some(by),
+            _ => None,
+        }
+    }
+
+    /// People see it now.
+    pub fn asked(&mut self) {
+        if let At::Desk { state, .. } = &mut self.asked
+            && *state == State::Coming
+        {
+            *state = State::There;
+        }
+    }
+
+    /// It is being taken back.
+    pub fn leaves(&mut self) {
+        if let At::Desk { state, .. } = &mut self.asked
+            && !matches!(state, State::Opened(_))
+        {
+            *state = State::Leaving;
+        }
+    }
+
+    fn state(&self) -> Option<State> {
+        match self.asked {
+            At::Desk { state, .. } => Some(state),
+            At::Client { .. } => None,
+        }
     }
 
     /// Whether it can have come up in no other call.
@@ -75,13 +141,8 @@ impl Question {
     }
 
     /// Whether it is the link of that name.
-    pub fn is_link(&self, id: &str) -> bool {
-        let params =
-            serde_json::from_str(self.elicitation.params().get()).map(ElicitRequestParams::read);
-        let Ok(Ok(params)) = params else {
-            return false;
-        };
-        matches!(params.asked, Asked::Url { elicitation_id: Some(name), .. } if name == id)
+    pub fn is_link(&self, name: &str) -> bool {
+        self.link.as_deref() == Some(name)
     }
 
     /// The request as the client is sent it, if not as it came.
@@ -96,8 +157,8 @@ impl Question {
         frame.with(&["params", "requestedSchema"], &schema)
     }
 
-    /// The client's response as the server is sent it, if not as it came. An answer that does
-    /// not fit is not passed on.
+    /// The client's response as the server is sent it, if not as it came. An answer that cannot
+    /// be read or does not fit is not passed on.
     pub fn heard(
         self,
         frame: &Frame,
@@ -105,77 +166,69 @@ impl Question {
         members: &Members<'_>,
         rules: &Rules,
     ) -> Option<Frame> {
-        let result: Value = serde_json::from_slice(members.result?).ok()?;
-        let result = match ElicitResult::read(result) {
-            Ok(result) => result,
-            Err(error) => {
-                let told = format!("midcall: the client's answer cannot be read: {error}");
-                return Some(Frame::error(Some(id), code::INTERNAL_ERROR, &told));
-            }
-        };
-        let told = match &self.asked {
-            At::Client { told } => told.as_deref(),
-            At::Desk { .. } => None,
-        };
-        let (Some(telling), Wanted::Form(form), true) =
-            (told, &self.elicitation.wanted, result.content().is_some())
-        else {
-            return match self.elicitation.answer(result, &rules.limits) {
-                Ok(_) => None,
-                Err(unfit) => Some(refused(id, &unfit)),
-            };
-        };
-        let values = Values::from(result.into_content().unwrap_or_default());
-        let meant = telling
-            .back(form, values)
-            .map(|values| ElicitResult::accept(Some(values.into_object())));
-        let answer = meant.and_then(|result| self.elicitation.answer(result, &rules.limits));
-        match answer {
-            Err(unfit) => Some(refused(id, &unfit)),
-            Ok(answer) => {
-                let result = self.elicitation.result(answer);
-                let content = serde_json::to_string(&result.content()).ok()?;
-                frame.with(&["result", "content"], &content)
-            }
-        }
+        // Without a result it is an error, and the server's to understand.
+        self.passed(frame, members.result?, rules)
+            .unwrap_or_else(|why| Some(Frame::error(Some(id), code::INTERNAL_ERROR, &why)))
     }
 
-    /// What the server is told when the person opens the link.
-    pub fn opened(&mut self, id: &Id) -> Option<Frame> {
-        let At::Desk { answered, .. } = &mut self.asked else {
+    fn passed(self, frame: &Frame, result: &[u8], rules: &Rules) -> Result<Option<Frame>, String> {
+        let unreadable =
+            |why: &dyn Display| format!("midcall: the client's answer cannot be read: {why}");
+        let result: Value =
+            serde_json::from_slice(result).map_err(|_| unreadable(&"it is not JSON"))?;
+        let result = ElicitResult::read(result).map_err(|why| unreadable(&why))?;
+        let unfit = |unfit: Unfit| refused(&unfit);
+        let (
+            At::Client {
+                told: Some(telling),
+            },
+            Wanted::Form(form),
+            true,
+        ) = (
+            &self.asked,
+            &self.elicitation.wanted,
+            result.content().is_some(),
+        )
+        else {
+            let answer = self.elicitation.answer(result, &rules.limits);
+            return answer.map(|_| None).map_err(unfit);
+        };
+        let values = Values::from(result.into_content().unwrap_or_default());
+        let values = telling.back(form, values).map_err(unfit)?;
+        let result = ElicitResult::accept(Some(values.into_object()));
+        let answer = self
+            .elicitation
+            .answer(result, &rules.limits)
+            .map_err(unfit)?;
+        let result = self.elicitation.result(answer);
+        let content = serde_json::to_string(&result.content()).map_err(|why| unreadable(&why))?;
+        let edited = frame.with(&["result", "content"], &content);
+        edited
+            .map(Some)
+            .ok_or_else(|| unreadable(&"it has no content"))
+    }
+
+    /// What the server is told when somebody opens the link.
+    pub fn opened(&mut self, id: &Id, by: By) -> Option<Frame> {
+        let At::Desk { state, .. } = &mut self.asked else {
             return None;
         };
-        if std::mem::replace(answered, true) {
+        let is_link = matches!(self.elicitation.wanted, Wanted::Link(_));
+        if !is_link || matches!(state, State::Opened(_) | State::Leaving) {
             return None;
         }
-        let by = By {
-            route: Route::Page,
-            human: true,
-        };
-        let result =
-            ElicitResult::accept(None).with_outcome(json!({"state": "answered", "by": by}));
+        *state = State::Opened(by);
+        let told = json!({"state": "answered", "by": by});
+        let result = ElicitResult::accept(None).with_outcome(told);
         Some(Frame::result(id, &result.write()))
     }
 
     /// What the server is told when the question ends, unless it was told already.
     pub fn ended(self, id: &Id, outcome: Outcome) -> Option<Frame> {
-        if matches!(self.asked, At::Desk { answered: true, .. }) {
+        if self.opened_by().is_some() {
             return None;
         }
-        let closing = outcome.closing();
-        let mut told = json!({"state": closing.state});
-        if let Some(by) = closing.by {
-            told["by"] = json!(by);
-        }
-        let reason = match &outcome {
-            Outcome::Answered(Answer::Declined { reason }, _) => {
-                reason.as_ref().map(|reason| reason.as_str().to_owned())
-            }
-            _ => closing.reason,
-        };
-        if let Some(reason) = reason {
-            told["reason"] = reason.into();
-        }
+        let told = told(&outcome);
         let result = match outcome {
             Outcome::Answered(answer, _) => self.elicitation.result(answer),
             Outcome::TimedOut | Outcome::Withdrawn(_) | Outcome::Unavailable(_) => {
@@ -187,7 +240,7 @@ impl Question {
 }
 
 /// Names fields, not values: what a client sends may be what a person typed.
-fn refused(id: &Id, unfit: &Unfit) -> Frame {
+fn refused(unfit: &Unfit) -> String {
     let named = |path: &str| {
         if path.is_empty() {
             "/".to_owned()
@@ -200,9 +253,39 @@ fn refused(id: &Id, unfit: &Unfit) -> Frame {
         .iter()
         .map(|problem| named(&problem.path))
         .collect();
-    let told = format!(
-        "midcall: the client's answer does not fit the form: {}",
-        fields.join(", ")
-    );
-    Frame::error(Some(id), code::INTERNAL_ERROR, &told)
+    let fields = fields.join(", ");
+    format!("midcall: the client's answer does not fit the form: {fields}")
+}
+
+/// What the server is told of a question that nobody was asked.
+pub fn nobody(id: &Id, outcome: &Outcome) -> Frame {
+    let result = ElicitResult::cancel().with_outcome(told(outcome));
+    Frame::result(id, &result.write())
+}
+
+/// How a question ended, as `_meta` tells it.
+fn told(outcome: &Outcome) -> Value {
+    let closing = outcome.closing();
+    let mut told = json!({"state": closing.state});
+    if let Some(by) = closing.by {
+        told["by"] = json!(by);
+    }
+    let reason = match outcome {
+        Outcome::Answered(Answer::Declined { reason }, _) => {
+            reason.as_ref().map(|reason| reason.as_str().to_owned())
+        }
+        _ => closing.reason,
+    };
+    if let Some(reason) = reason {
+        told["reason"] = reason.into();
+    }
+    told
+}
+
+fn link_name(elicitation: &Elicitation) -> Option<String> {
+    let params = serde_json::from_str(elicitation.params().get()).ok()?;
+    match ElicitRequestParams::read(params).ok()?.asked {
+        Asked::Url { elicitation_id, .. } => elicitation_id,
+        Asked::Form { .. } => None,
+    }
 }

@@ -2,12 +2,12 @@
 
 use midcall_core::wire::{ElicitRequestParams, ElicitationCompleteParams, Modes, code};
 use midcall_core::{Asker, Elicitation};
-use midcall_desk::Withdrawn;
+use midcall_desk::{Outcome, Withdrawn};
 use tokio::time::Instant;
 
 use super::calls::Wants;
-use super::question::Question;
-use super::{Act, Session};
+use super::question::{self, Question};
+use super::{Act, Session, Turn};
 use crate::era::legacy;
 use crate::frame::{Frame, Id, Kind, Members};
 
@@ -22,11 +22,16 @@ impl Session {
         };
         let edited = match kind {
             Kind::Response { id: Some(id) } => {
-                let wanted = self.closed(&id);
                 if self.claims.has(&id) {
+                    self.closed(&id);
                     let told = self.claims.result(&id, frame, now);
                     return self.collected(told, acts);
                 }
+                // Of a call of our own tool the server knows nothing.
+                if self.calls.is_claim(&id) {
+                    return;
+                }
+                let wanted = self.closed(&id);
                 if self.opening.as_ref() == Some(&id) {
                     self.initialized(&frame, &members)
                 } else if wanted == Some(Wants::Tools) && self.may_let_go() {
@@ -56,6 +61,13 @@ impl Session {
                 "notifications/elicitation/complete" if self.complete(&members, acts) => return,
                 _ => None,
             },
+            // A question in company is still a question.
+            Kind::Batch if are_questions(&frame) => {
+                for part in frame.parts() {
+                    self.server_says(now, part, acts);
+                }
+                return;
+            }
             _ => None,
         };
         acts.push(Act::ToClient(edited.unwrap_or(frame)));
@@ -74,8 +86,11 @@ impl Session {
 
     /// Finds somebody to answer a question.
     fn question(&mut self, frame: &Frame, id: Id, members: &Members<'_>) -> Asked {
-        let is_open = self.questions.contains_key(&id) || self.leaving.contains(&id);
-        if self.questions.len() >= MOST_QUESTIONS || is_open {
+        if self.client_gone {
+            let why = Outcome::Withdrawn(Withdrawn::ByClient);
+            return Asked::Otherwise(Act::ToServer(question::nobody(&id, &why)));
+        }
+        if self.questions.len() >= MOST_QUESTIONS || self.questions.contains_key(&id) {
             let told = "midcall: this id is in use, or too many questions are open";
             return Asked::refused(&id, code::INVALID_REQUEST, told);
         }
@@ -112,12 +127,12 @@ impl Session {
             // The client has not said that it can, so let it say that it cannot.
             return Asked::Client(None);
         }
-        let act = Act::Ask(id.clone(), Box::new(elicitation.clone()));
+        self.turn = Turn(self.turn.0 + 1);
+        let act = Act::Ask(self.turn, Box::new(elicitation.clone()));
         let mut calls = self.calls.at_server();
         calls.extend(self.claims.running());
-        let question = Question::at_desk(elicitation, calls);
+        let question = Question::at_desk(elicitation, self.turn, calls);
         self.questions.insert(id, question);
-        self.at_desk += 1;
         Asked::Otherwise(act)
     }
 
@@ -129,12 +144,9 @@ impl Session {
         let Some(question) = self.questions.remove(&id) else {
             return false;
         };
-        if question.is_at_desk() {
-            self.at_desk -= 1;
-            self.leaving.insert(id.clone());
-            acts.push(Act::Withdraw(id, Withdrawn::ByServer));
-        }
-        question.is_at_desk()
+        let turn = question.turn();
+        acts.extend(turn.map(|turn| Act::Withdraw(turn, Withdrawn::ByServer)));
+        turn.is_some()
     }
 
     /// What a link was for is done; `true` if the client never heard of the link.
@@ -145,37 +157,58 @@ impl Session {
         let Some(Ok(done)) = params.map(ElicitationCompleteParams::read) else {
             return false;
         };
-        let ours = self
-            .questions
-            .iter()
-            .find(|(_, question)| question.is_link(&done.elicitation_id));
-        let Some((id, question)) = ours else {
+        let mut open = self.questions.values_mut();
+        let Some(question) = open.find(|question| question.is_link(&done.elicitation_id)) else {
             return false;
         };
-        if question.is_at_desk() {
-            acts.push(Act::Complete(id.clone()));
-        }
-        question.is_at_desk()
+        let Some(turn) = question.turn() else {
+            return false;
+        };
+        acts.push(match question.opened_by() {
+            Some(by) => Act::Complete(turn, by),
+            // Nobody has opened it here, so nobody has said yes.
+            None => {
+                question.leaves();
+                Act::Withdraw(turn, Withdrawn::ByServer)
+            }
+        });
+        true
     }
 
-    pub(super) fn server_gone(&mut self, now: Instant, how: &str, acts: &mut Vec<Act>) {
-        for (id, question) in self.questions.drain() {
-            if question.is_at_desk() {
-                acts.push(Act::Withdraw(id, Withdrawn::ServerGone));
-            }
+    pub(super) fn server_gone(&mut self, now: Instant, how: String, acts: &mut Vec<Act>) {
+        let gone = Withdrawn::ServerGone;
+        for (_, question) in self.questions.drain() {
+            acts.extend(question.turn().map(|turn| Act::Withdraw(turn, gone)));
         }
-        self.at_desk = 0;
-        let words = format!("midcall: the server {how} before it answered");
-        let error = |id: &Id| Frame::error(Some(id), code::INTERNAL_ERROR, &words);
+        let words = self.server_gone.insert(gone_words(&how)).clone();
         for id in self.claims.running() {
-            let told = self.claims.result(&id, error(&id), now);
+            let error = Frame::error(Some(&id), code::INTERNAL_ERROR, &words);
+            let told = self.claims.result(&id, error, now);
             self.collected(told, acts);
         }
+        self.nobody_answers(acts);
+    }
+
+    /// Tells the client that the server will not answer its calls.
+    pub(super) fn nobody_answers(&mut self, acts: &mut Vec<Act>) {
+        let words = self.server_gone.as_deref().unwrap_or_default();
         for id in self.calls.ids() {
-            acts.push(Act::ToClient(error(&id)));
+            let error = Frame::error(Some(&id), code::INTERNAL_ERROR, words);
+            acts.push(Act::ToClient(error));
             self.calls.close(&id);
         }
     }
+}
+
+fn gone_words(how: &str) -> String {
+    format!("midcall: the server {how} before it answered")
+}
+
+/// Whether a batch holds a question.
+fn are_questions(batch: &Frame) -> bool {
+    batch.parts().iter().any(|part| {
+        matches!(part.peek(), Some((Kind::Request { method, .. }, _)) if method == ElicitRequestParams::METHOD)
+    })
 }
 
 /// Who is going to answer.

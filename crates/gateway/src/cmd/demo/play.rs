@@ -168,7 +168,7 @@ async fn say(tell: &mpsc::Sender<Value>, message: Value) {
 async fn opened(watch: &mut Option<Watch<Memory>>, ticket: String) {
     if let Some(watch) = watch {
         while let Ok(news) = watch.next().await {
-            if matches!(news, News::Opened { id } if id == ticket) {
+            if matches!(news, News::Opened { id, .. } if id == ticket) {
                 return;
             }
         }

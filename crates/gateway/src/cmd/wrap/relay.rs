@@ -190,17 +190,17 @@ impl Relay {
 
     /// Tells the session what happened, and does what it says.
     async fn tell(&mut self, event: Event, acts: &mut Vec<Act>) {
-        if let Event::Ended(id, _) = &event {
-            self.page.forget(id);
+        if let Event::Ended(turn, _) = &event {
+            self.page.forget(*turn);
         }
         self.session.on(Instant::now(), event, acts);
         for act in acts.drain(..) {
             match act {
                 Act::ToClient(frame) => push(&mut self.to_client, frame),
                 Act::ToServer(frame) => push(&mut self.to_server, frame),
-                Act::Ask(id, elicitation) => self.page.ask(id, &elicitation).await,
-                Act::Withdraw(id, why) => self.page.withdraw(&id, why).await,
-                Act::Complete(id) => self.page.complete(&id).await,
+                Act::Ask(turn, elicitation) => self.page.ask(turn, &elicitation).await,
+                Act::Withdraw(turn, why) => self.page.withdraw(turn, why).await,
+                Act::Complete(turn, by) => self.page.complete(turn, by).await,
                 Act::Noise(frame) => noise(&frame.into_bytes()),
             }
         }
