@@ -349,9 +349,9 @@ export class McpElicitationElement extends HTMLElement {
   #begin() {
     const { node, body } = this.#dialog;
     node.focus();
-    body.scrollTop = 0;
+    body.scrollTop = node.scrollTop = 0;
     const first = this.#step === "ask" && /** @type {HTMLElement | null} */ (body.querySelector("input, select, textarea"));
-    if (first && first.getBoundingClientRect().bottom <= body.getBoundingClientRect().bottom) first.focus();
+    if (first && first.getBoundingClientRect().bottom <= Math.min(body.getBoundingClientRect().bottom, innerHeight)) first.focus();
   }
 
   /** What the main button does, here and now. */

@@ -60,7 +60,7 @@ form { display: flex; flex-direction: column; min-block-size: 0; }
 .body { overflow: auto; overscroll-behavior: contain; padding: 1.25rem; display: grid; grid-template-columns: 100%; gap: 1rem; }
 h3 { font-size: 1.25rem; font-weight: 650; line-height: 1.3; letter-spacing: -.01em; }
 .message { white-space: pre-wrap; }
-[dir=auto] { text-align: match-parent; }
+[dir=auto] { text-align: -webkit-match-parent; text-align: match-parent; }
 .fields, .group, .link, dl, footer { display: grid; grid-template-columns: 100%; gap: 1.25rem; }
 .fields:empty, .help:empty, .problem:empty, .problems:not(:has(*)), .host:has(:empty) { display: none; }
 fieldset { border: 0; padding: 0; }
