@@ -12,19 +12,20 @@ export class Dialog {
   header = h("header", { part: "header", role: "none" }); // no landmarks: those are the page's
   body = h("div", { part: "body" });
   footer = h("footer", { part: "footer", role: "none" });
+  clock = h("span", { part: "countdown", hidden: true });
   form = h("form", { novalidate: true, autocomplete: "off" }, this.body, this.footer);
 
   // Live regions must stand before they speak, so they are never drawn again.
   errors = h("p", { "aria-live": "assertive" });
   countdown = h("p", { "aria-live": "polite" });
-  opening = h("p", { "aria-live": "polite" });
+  news = h("p", { "aria-live": "polite" });
 
   node = h(
     "dialog",
     { part: "dialog", role: "dialog", "aria-modal": "true", "aria-labelledby": "asks title", "aria-describedby": "message", tabindex: "-1" },
     this.header,
     this.form,
-    h("div", { part: "quiet" }, this.errors, this.countdown, this.opening),
+    h("div", { part: "quiet" }, this.errors, this.countdown, this.news),
   );
 
   /** @type {Element | null | undefined} */
@@ -54,7 +55,7 @@ export class Dialog {
 
   close() {
     if (this.node.open) this.node.close();
-    for (const region of [this.errors, this.countdown, this.opening]) region.textContent = "";
+    for (const region of [this.errors, this.countdown, this.news]) region.textContent = "";
     if (this.#before instanceof HTMLElement) this.#before.focus();
     this.#before = null;
   }

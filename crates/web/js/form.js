@@ -94,6 +94,15 @@ export function read(schema) {
 const every = (fields) => fields.flatMap((field) => [field, ...every(field.fields ?? [])]);
 
 /**
+ * Whether a form should be read once more before it is sent. Up to four fields are seen at one
+ * glance, with their values in them: they are their own review, and asking twice would only
+ * teach people to click. A longer form has scrolled away by the time it is sent, with defaults
+ * in it that nobody may have looked at.
+ * @param {Field[]} fields
+ */
+export const long = (fields) => every(fields).filter(({ kind }) => kind !== "group").length > 4;
+
+/**
  * Loads what a form needs and settles what was provisional. A form that needs nothing is ready
  * as it was read.
  * @param {Form} form
@@ -162,11 +171,15 @@ function readField(reader, name, sub, required, parent, within, depth) {
   /** @type {Field} */
   const field = { name, path, title, description, label: title ?? name, required, nullable, suggested, kind };
   readKind(reader, field, schema, keyword, at, depth);
+  if (isRare(field.kind)) reader.needs.add(field.kind);
   if ((suggested !== null || nullable) && takes(field, suggested)) field.default = suggested;
   field.secret = secretOf(field);
   if (field.secret) reader.needs.add("secret");
   return field;
 }
+
+/** @param {Kind} kind @returns {kind is "choices" | "tags" | "group" | "json"} */
+const isRare = (kind) => /^(choices|tags|group|json)$/.test(kind);
 
 /** @param {Field} field */
 function secretOf({ kind, name, title = "", description = "", text }) {
@@ -219,8 +232,7 @@ function readKind(reader, field, schema, keyword, at, depth) {
   else field.beyond = beyond(reader, schema);
   const { format, pattern } = field.text ?? {};
   if (pattern !== undefined) reader.needs.add("pattern");
-  if (format && !/^(textarea|password)$/.test(format)) reader.needs.add("format");
-  if (format && !/^(email|uri|date|date-time|textarea|password)$/.test(format)) reader.needs.add("rules");
+  if (format && !/^(email|textarea|password)$/.test(format)) reader.needs.add("format");
 }
 
 /** @param {Schema} schema @param {string} at @returns {Range} */

@@ -1,13 +1,21 @@
 /**
  * What only some forms need, loaded when one does: a form of plain fields stays small.
  *
- * @typedef {"format" | "pattern" | "rules" | "secret"} Need
+ * @typedef {keyof typeof IMPORTS} Need
  */
 const IMPORTS = {
-  format: () => import("./format.js"),
+  format: () => import("./formats.js"),
   pattern: () => import("./pattern.js"),
   rules: () => import("./schema.js"),
-  secret: () => import("./secret.js"),
+  secret: () => import("./field/secret.js"),
+  review: () => import("./review.js"),
+  link: () => import("./consent.js"),
+  notice: () => import("./notice.js"),
+  // The rarer kinds of fields.
+  choices: () => import("./field/choices.js"),
+  tags: () => import("./field/tags.js"),
+  group: () => import("./field/group.js"),
+  json: () => import("./field/json.js"),
 };
 
 /** @type {{ [need in Need]?: Awaited<ReturnType<typeof IMPORTS[need]>> }} */

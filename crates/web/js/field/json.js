@@ -2,10 +2,12 @@
  * What a form cannot express: a JSON value, written by hand.
  */
 import { h } from "../draw.js";
-import { entry } from "./entry.js";
+import { look } from "../style.js";
 
 /** @type {import("../field.js").Kind} */
-export function json(field, value, aria, at) {
-  const control = h("textarea", { ...aria, rows: "5", part: "code", dir: "ltr", spellcheck: "false", autocapitalize: "off" });
-  return { ...entry(field, control, value, at), hint: at.voice.say("label.json") };
+export function json(_field, value = "", aria, at) {
+  const control = h("textarea", { ...aria, rows: "5", part: "code", dir: "ltr", spellcheck: "false", autocapitalize: "off" }, value);
+  return { control, read: () => control.value, hint: at.voice.say("label.json") };
 }
+
+look(`.code { font: .875rem/1.5 ui-monospace, monospace; }`);
