@@ -32,7 +32,7 @@ import { countdown } from "./countdown.js";
 import { Dialog } from "./dialog.js";
 import { cross, h, voice, words } from "./draw.js";
 import { Filling } from "./filling.js";
-import { long, read, ready } from "./form.js";
+import { long, open, openAtOnce } from "./form.js";
 import * as locale from "./locale.js";
 import { load, more } from "./more.js";
 import * as screen from "./screen.js";
@@ -64,9 +64,9 @@ export class McpElicitationElement extends HTMLElement {
   /** @type {import("./link.js").Verdict | undefined} */
   #link;
 
-  /** What the request needs beyond what is always here. @type {Set<import("./more.js").Need>} */
-  #needs = new Set();
-  /** Whether all of that is here. */
+  /** Whether the request needs more than what is always here. */
+  #rare = false;
+  /** Whether everything is here that it needs. */
   #ready = false;
   /** @type {screen.Step} */
   #step = "ask";
@@ -126,24 +126,28 @@ export class McpElicitationElement extends HTMLElement {
     this.dismiss();
     if (!request) return;
     this.#request = request;
-    const isLink = request.mode === "url";
-    if (!isLink) this.#form = readable(request.requestedSchema ?? request.schema);
-    this.#needs = this.#form?.needs ?? new Set([isLink ? "link" : "notice"]);
-    const begin = () => {
+    this.#count();
+    /** @param {import("./form.js").Form} [form] */
+    const begin = (form) => {
       if (request !== this.#request) return;
       this.#ready = true;
+      this.#form = form;
       if (isLink) this.#link = more.link?.judge(String(request.url), { asker: this.getAttribute("server-host") ?? undefined });
-      if (this.#form) this.#filling = new Filling(this.#form, this.#voice);
+      if (form) this.#filling = new Filling(form, this.#voice);
       if (this.#filling) this.#filling.draft = this.#draft;
       this.#draw(true);
     };
-    this.#count();
-    const unreachable = () => {
-      if (request === this.#request) this.#form = undefined; // it can still be refused
-      begin();
-    };
-    if (!this.#needs.size) begin(); // at once: most forms need nothing more
-    else Promise.all([this.#form ? ready(this.#form) : load(this.#needs), locale.load(this.#voice.tag)]).then(begin, unreachable);
+    const fail = () => load(["notice"]).then(() => begin(), () => begin()); // it can still be refused
+    const isLink = request.mode === "url";
+    const schema = request.requestedSchema ?? request.schema;
+    const form = isLink ? undefined : openAtOnce(schema);
+    this.#rare = !form;
+    if (form) {
+      begin(form);
+      return;
+    }
+    const coming = isLink ? load(["link"]).then(() => undefined) : open(schema);
+    Promise.all([coming, locale.load(this.#voice.tag)]).then(([form]) => begin(form), fail);
   }
 
   get typed() {
@@ -203,10 +207,9 @@ export class McpElicitationElement extends HTMLElement {
     this.#stop();
     this.#request = null;
     this.#form = this.#filling = this.#link = undefined;
-    this.#needs = new Set();
     this.#draft = {};
     this.#step = "ask";
-    this.#ready = this.#busy = false;
+    this.#rare = this.#ready = this.#busy = false;
     this.#note.replaceChildren();
     this.#dialog.close();
   }
@@ -243,7 +246,7 @@ export class McpElicitationElement extends HTMLElement {
       this.#spoken = true;
       this.#draw(first);
     };
-    if (tag === "en-US" && !this.#needs.size) draw(); // always there
+    if (tag === "en-US" && !this.#rare) draw(); // always there
     else locale.load(tag).then(draw, draw); // unreachable: in English
   }
 
@@ -419,14 +422,5 @@ export class McpElicitationElement extends HTMLElement {
   /** @returns {HTMLElement | null} */
   get #accept() {
     return this.#root.querySelector(".accept");
-  }
-}
-
-/** A form, unless its schema cannot be read: then there is nothing to fill in. @param {unknown} schema */
-function readable(schema) {
-  try {
-    return read(/** @type {any} */ (schema));
-  } catch {
-    return undefined;
   }
 }

@@ -14,7 +14,7 @@
 import { FORMATS } from "./formats.js";
 import { has, isObject } from "./json.js";
 import { isInteger, isMultiple, isNumber } from "./number.js";
-import { local } from "./shape.js";
+import { local } from "./unusual.js";
 
 /**
  * Whether a value fits, or cannot be held against this rule (yet).

@@ -4,7 +4,7 @@
  * Lengths are checked, not enforced: `maxlength` would cut what is pasted without a word.
  */
 import { h } from "../draw.js";
-import { local } from "../values.js";
+import { more } from "../more.js";
 
 /** @type {Record<string, Record<string, string>>} */
 const FORMATS = {
@@ -20,7 +20,7 @@ export function text(field, value = "", aria) {
   const control = format === "textarea"
     ? h("textarea", { ...aria, rows: "4", dir: "auto" })
     : h("input", { type: "text", dir: "auto", ...FORMATS[format], ...aria });
-  const shown = format === "date-time" ? local(value) : value;
+  const shown = format === "date-time" ? more.moment?.local(value) ?? "" : value;
   control.value = shown;
   return {
     control,
