@@ -7,7 +7,7 @@ import { local } from "../../crates/web/js/moment.js";
 import { load } from "../../crates/web/js/more.js";
 import * as values from "../../crates/web/js/values.js";
 
-await load(["unusual", "json", "moment"]); // so that forms can be read at once
+await load(["unusual", "rare", "format"]); // so that forms can be read at once
 
 process.env.TZ = "America/Sao_Paulo"; // three hours west, all year
 

@@ -47,10 +47,36 @@ export class Dialog {
   }
 
   open() {
-    if (this.node.open || !this.node.isConnected) return;
+    if (!this.node.open) this.#show();
+    const { body } = this;
+    const stops = body.querySelector("input, select, textarea, button");
+    body.tabIndex = !stops && body.scrollHeight > body.clientHeight ? 0 : -1; // or the keyboard could not scroll it
+  }
+
+  #show() {
     this.#before = document.activeElement;
     while (this.#before?.shadowRoot?.activeElement) this.#before = this.#before.shadowRoot.activeElement;
     this.node.showModal();
+  }
+
+  /** Where the person starts. @param {boolean} inField  in the first field, if that can be seen together with the message */
+  begin(inField) {
+    const { node, body } = this;
+    node.focus(); // never on a button: a question may appear while somebody types elsewhere
+    body.scrollTop = node.scrollTop = 0;
+    const first = inField && /** @type {HTMLElement | null} */ (body.querySelector("input, select, textarea"));
+    if (first && first.getBoundingClientRect().bottom <= Math.min(body.getBoundingClientRect().bottom, innerHeight)) first.focus();
+  }
+
+  /** Whether an answer is on its way: no second one is given. */
+  get busy() {
+    return this.form.inert;
+  }
+
+  set busy(busy) {
+    this.node.setAttribute("aria-busy", String(busy));
+    this.form.inert = busy;
+    if (busy) this.node.focus();
   }
 
   close() {

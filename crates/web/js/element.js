@@ -30,11 +30,12 @@
  */
 import { countdown } from "./countdown.js";
 import { Dialog } from "./dialog.js";
-import { cross, h, voice, words } from "./draw.js";
+import { h, voice } from "./draw.js";
 import { Filling } from "./filling.js";
-import { long, open, openAtOnce } from "./form.js";
+import { long } from "./form.js";
 import * as locale from "./locale.js";
 import { load, more } from "./more.js";
+import { atOnce, fetched } from "./question.js";
 import * as screen from "./screen.js";
 import { style } from "./style.js";
 
@@ -70,7 +71,6 @@ export class McpElicitationElement extends HTMLElement {
   #ready = false;
   /** @type {screen.Step} */
   #step = "ask";
-  #busy = false;
   /** Set before the form was ready. @type {Record<string, any>} */
   #draft = {};
 
@@ -127,27 +127,21 @@ export class McpElicitationElement extends HTMLElement {
     if (!request) return;
     this.#request = request;
     this.#count();
-    /** @param {import("./form.js").Form} [form] */
-    const begin = (form) => {
+    /** @param {import("./question.js").Question} question */
+    const begin = ({ form, link }) => {
       if (request !== this.#request) return;
       this.#ready = true;
       this.#form = form;
-      if (isLink) this.#link = more.link?.judge(String(request.url), { asker: this.getAttribute("server-host") ?? undefined });
-      if (form) this.#filling = new Filling(form, this.#voice);
+      this.#link = link;
+      this.#filling = form && new Filling(form, this.#voice);
       if (this.#filling) this.#filling.draft = this.#draft;
       this.#draw(true);
+      if (this.#next === "review") this.#fetchReview();
     };
-    const fail = () => load(["notice"]).then(() => begin(), () => begin()); // it can still be refused
-    const isLink = request.mode === "url";
-    const schema = request.requestedSchema ?? request.schema;
-    const form = isLink ? undefined : openAtOnce(schema);
-    this.#rare = !form;
-    if (form) {
-      begin(form);
-      return;
-    }
-    const coming = isLink ? load(["link"]).then(() => undefined) : open(schema);
-    Promise.all([coming, locale.load(this.#voice.tag)]).then(([form]) => begin(form), fail);
+    const question = atOnce(request);
+    this.#rare = !question;
+    if (question) begin(question);
+    else fetched(request, this.#voice.tag, this.getAttribute("server-host") ?? undefined).then(begin);
   }
 
   get typed() {
@@ -165,7 +159,7 @@ export class McpElicitationElement extends HTMLElement {
   }
 
   set problems(problems) {
-    this.#busy = false;
+    this.#dialog.busy = false;
     this.#step = "ask";
     this.#draw();
     const { tag, problem } = this.#voice;
@@ -179,14 +173,14 @@ export class McpElicitationElement extends HTMLElement {
   }
 
   set opened(opened) {
-    this.#busy = false;
+    this.#dialog.busy = false;
     this.#step = opened ? "opened" : "ask";
     this.#draw(true);
   }
 
   /** Sends what was typed, if it fits; opens a link. */
   async accept() {
-    if (this.#busy) return;
+    if (this.#dialog.busy) return;
     if (this.#link) return this.#open();
     const content = await this.#fitting();
     if (content) this.#answer({ action: "accept", content });
@@ -209,7 +203,7 @@ export class McpElicitationElement extends HTMLElement {
     this.#form = this.#filling = this.#link = undefined;
     this.#draft = {};
     this.#step = "ask";
-    this.#rare = this.#ready = this.#busy = false;
+    this.#rare = this.#ready = this.#dialog.busy = false;
     this.#note.replaceChildren();
     this.#dialog.close();
   }
@@ -220,16 +214,11 @@ export class McpElicitationElement extends HTMLElement {
    * @param {string} state  of the catalog: answered, answered_before, timed_out, withdrawn, …
    */
   close(state) {
-    const { say } = this.#voice;
-    const server = this.#server;
     this.dismiss();
-    this.#note.append(
-      h("p", {}, h("strong", {}, words(server, 60)), " ", say("state." + state)),
-      cross(say("action.close"), () => {
-        this.dismiss();
-        this.#fire("elicitation-closed");
-      }, "close"),
-    );
+    this.#note.append(...screen.note(this.#voice, this.#server, state, () => {
+      this.dismiss();
+      this.#fire("elicitation-closed");
+    }));
   }
 
   get #server() {
@@ -256,7 +245,7 @@ export class McpElicitationElement extends HTMLElement {
     this.#dialog.clock.hidden = true;
     if (!this.#request || !this.isConnected || !deadline) return;
     this.#stop = countdown(deadline, this.#dialog, (seconds) => this.#voice.say("timeout_warning", { seconds }), () => {
-      if (this.#busy) return; // an answer is on its way: whoever takes it decides
+      if (this.#dialog.busy) return; // an answer is on its way: whoever takes it decides
       this.close("timed_out");
       this.#fire("elicitation-timeout");
     });
@@ -278,13 +267,10 @@ export class McpElicitationElement extends HTMLElement {
     footer.replaceChildren(...this.#actions());
     node.lang = voice.tag;
     node.setAttribute("aria-labelledby", title ? "asks title" : "asks");
-    this.#wait(this.#busy);
 
-    this.#dialog.open();
     this.#update();
-    const stops = body.querySelector("input, select, textarea, button");
-    body.tabIndex = !stops && body.scrollHeight > body.clientHeight ? 0 : -1; // or the keyboard could not scroll it
-    if (anew) this.#begin();
+    this.#dialog.open();
+    if (anew) this.#dialog.begin(this.#step === "ask");
     else if (focused) this.#root.getElementById(focused)?.focus();
   }
 
@@ -298,8 +284,7 @@ export class McpElicitationElement extends HTMLElement {
   }
 
   #actions() {
-    const problems = this.#filling?.list ?? h("div", { part: "problems", id: "problems" });
-    return screen.footer(this.#voice, this.#step, this.#next, problems, {
+    return screen.footer(this.#voice, this.#step, this.#next, this.#filling?.list, {
       again: () => this.#open(),
       change: () => this.#go("ask"),
       cancel: () => this.cancel(),
@@ -322,29 +307,24 @@ export class McpElicitationElement extends HTMLElement {
     this.#draw(true);
   }
 
-  /**
-   * Where the person starts: in the first field if that can be seen together with the message.
-   * Never on a button: a question may appear while somebody types elsewhere.
-   */
-  #begin() {
-    const { node, body } = this.#dialog;
-    node.focus();
-    body.scrollTop = node.scrollTop = 0;
-    const first = this.#step === "ask" && /** @type {HTMLElement | null} */ (body.querySelector("input, select, textarea"));
-    if (first && first.getBoundingClientRect().bottom <= Math.min(body.getBoundingClientRect().bottom, innerHeight)) first.focus();
-  }
-
   /** What the main button does, here and now. */
   async #proceed() {
     if (this.opened) return this.#finish("accept");
     if (this.#next !== "review") return this.accept();
-    const [content] = await Promise.all([this.#fitting(), load(["review"]), locale.load(this.#voice.tag)]);
-    if (content) this.#go("review");
+    const [content] = await Promise.all([this.#fitting(), this.#fetchReview()]);
+    if (!content || !more.review) return;
+    this.#rare = true;
+    this.#go("review");
+  }
+
+  /** Begun when a long form is drawn, so that nobody waits for it. */
+  #fetchReview() {
+    return Promise.all([load(["review"]), locale.load(this.#voice.tag)]).catch(() => {}); // tried again on the next click
   }
 
   /** Esc and the close button. While an answer is on its way they only stop the waiting. */
   #leave() {
-    if (this.#busy) this.#dialog.close();
+    if (this.#dialog.busy) this.#dialog.close();
     else this.cancel();
   }
 
@@ -360,25 +340,16 @@ export class McpElicitationElement extends HTMLElement {
 
   /** @param {"accept" | "cancel"} action */
   #finish(action) {
-    this.#wait(true);
+    this.#dialog.busy = true;
     this.#fire("elicitation-finished", { action });
   }
 
   /** @param {{action: string, content?: object, _meta?: object}} detail */
   #answer(detail) {
-    if (this.#busy || !this.#ready) return;
+    if (this.#dialog.busy || !this.#ready) return;
     if (this.opened) return this.#finish("cancel");
-    this.#wait(true);
+    this.#dialog.busy = true;
     this.#fire("elicitation-answer", detail);
-  }
-
-  /** @param {boolean} busy */
-  #wait(busy) {
-    this.#busy = busy;
-    const { node, form } = this.#dialog;
-    node.setAttribute("aria-busy", String(busy));
-    form.inert = busy; // no second answer
-    if (busy) node.focus();
   }
 
   /** @param {string} type @param {object} [detail] @param {boolean} [cancelable] */
@@ -398,7 +369,7 @@ export class McpElicitationElement extends HTMLElement {
     const filling = this.#filling;
     if (!filling) return;
     const { content, problems } = await filling.checked(); // patterns run in a worker
-    if (filling !== this.#filling || this.#busy) return;
+    if (filling !== this.#filling || this.#dialog.busy) return;
     if (!problems.length) return content;
     if (this.#step !== "ask") this.#go("ask");
     this.#complain(problems);

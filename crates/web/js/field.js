@@ -35,11 +35,9 @@ import { more } from "./more.js";
  * @typedef {(field: Field, value: any, aria: Record<string, any>, at: At) => Drawn} Kind
  */
 
-/** @type {Record<string, Kind>} */
+/** The others are in `field/rare.js`. @type {Record<string, Kind>} */
 const KINDS = { text, number, integer: number, switch: switch_, choice };
 
-/** How a kind is drawn; the rarer ones are loaded by now. @param {Field["kind"]} kind @returns {Kind} */
-const kindOf = (kind) => KINDS[kind] ?? /** @type {any} */ (more)[kind][kind];
 
 /** Characters of a label. A longer one is no label, and would bury the others. */
 const LABEL = 200;
@@ -64,7 +62,7 @@ export function sheet(fields, place) {
     drawn.push(entry); // before the fields within it, so that ids run from top to bottom
 
     const secret = field.secret === undefined ? undefined : more.secret;
-    const { control, node = secret?.masked(control, voice) ?? control, read, hint, beside } = kindOf(field.kind)(
+    const { control, node = secret?.masked(control, voice) ?? control, read, hint, beside } = { ...KINDS, ...more.rare?.KINDS }[field.kind](
       field, typed.get(field.path),
       { id, "aria-describedby": `${id}h ${id}p`, "aria-required": field.required && "true" }, at,
     );

@@ -7,8 +7,9 @@
  * silently dropped. Whatever a server sends, reading is bounded: in bytes, depth, fields and
  * options.
  *
- * In: `open`, or `read` and then `ready`. Elsewhere: which kind a sub-schema is (`shape`), the options of a choice
- * (`offers`), whether values fit (`check`).
+ * In: `open`, or `openAtOnce`. Elsewhere: schemas as other serializers write them (`unusual`),
+ * which kind a sub-schema is (`shape`), the options of a choice (`offers`), whether values fit
+ * (`check`).
  *
  * @import { Need } from "./more.js"
  * @typedef {{ source: Schema, shared?: Schema }} Rule  a piece of JSON Schema, and the definitions its `$ref`s lead to
@@ -55,7 +56,8 @@ import { FormError, below, isFlag, isLength, isText, isTexts, nonsense, take } f
 import { load, more } from "./more.js";
 import { isNumber } from "./number.js";
 import { offers } from "./offers.js";
-import { isRule, shape } from "./shape.js";
+import { isRule } from "./rule.js";
+import { shape } from "./shape.js";
 
 export { FormError };
 
@@ -189,15 +191,12 @@ function readField(reader, name, sub, required, parent, within, depth) {
   /** @type {Field} */
   const field = { name, path, title, description, label: title ?? name, required, nullable, suggested, kind };
   readKind(reader, field, schema, keyword, at, depth);
-  if (isRare(field.kind)) reader.needs.add(field.kind);
+  if (/^(choices|tags|group|json)$/.test(field.kind)) reader.needs.add("rare");
   if ((suggested !== null || nullable) && takes(field, suggested)) field.default = suggested;
   field.secret = secretOf(field);
   if (field.secret) reader.needs.add("secret");
   return field;
 }
-
-/** @param {Kind} kind @returns {kind is "choices" | "tags" | "group" | "json"} */
-const isRare = (kind) => /^(choices|tags|group|json)$/.test(kind);
 
 /** @param {Field} field */
 function secretOf({ kind, name, title = "", description = "", text }) {
@@ -251,7 +250,6 @@ function readKind(reader, field, schema, keyword, at, depth) {
   const { format, pattern } = field.text ?? {};
   if (pattern !== undefined) reader.needs.add("pattern");
   if (format && !/^(email|textarea|password)$/.test(format)) reader.needs.add("format");
-  if (format === "date-time") reader.needs.add("moment");
 }
 
 /** @param {Schema} schema @param {string} at @returns {Range} */

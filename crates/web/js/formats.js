@@ -6,6 +6,8 @@
  */
 import { isEmail, isIpv4, isIpv6 } from "./email.js";
 
+export { local, zoned } from "./moment.js";
+
 /**
  * The name of the problem that a text has with a format, if it has one. The protocol's own
  * formats have texts of their own.

@@ -1,12 +1,16 @@
 /**
  * JSON values as a stranger may have sent them.
  */
+import { isNumber } from "./number.js";
 
 /**
  * @param {unknown} value
  * @returns {value is { [name: string]: any }}
  */
 export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** @param {unknown} value */
+export const isScalar = (value) => isNumber(value) || typeof value === "string" || typeof value === "boolean";
 
 /**
  * @param {{ [name: string]: any }} object

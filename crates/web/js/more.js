@@ -7,17 +7,12 @@ const IMPORTS = {
   format: () => import("./formats.js"),
   pattern: () => import("./pattern.js"),
   rules: () => import("./schema.js"),
+  rare: () => import("./field/rare.js"),
   secret: () => import("./field/secret.js"),
-  moment: () => import("./moment.js"),
   unusual: () => import("./unusual.js"),
   review: () => import("./review.js"),
   link: () => import("./consent.js"),
   notice: () => import("./notice.js"),
-  // The rarer kinds of fields.
-  choices: () => import("./field/choices.js"),
-  tags: () => import("./field/tags.js"),
-  group: () => import("./field/group.js"),
-  json: () => import("./field/json.js"),
 };
 
 /** @type {{ [need in Need]?: Awaited<ReturnType<typeof IMPORTS[need]>> }} */

@@ -43,10 +43,10 @@ export const question = (title, message) => [
  * @param {Voice} voice
  * @param {Step} step
  * @param {string | undefined} main  the action that goes on, unless nothing can
- * @param {HTMLElement} problems     what stands in its way
+ * @param {HTMLElement | undefined} problems  what stands in its way
  * @param {{again: () => void, change: () => void, cancel: () => void, decline: (reason?: string) => void}} acts
  */
-export function footer(voice, step, main, problems, { again, change, cancel, decline }) {
+export function footer(voice, step, main, problems = h("div", { part: "problems", id: "problems" }), { again, change, cancel, decline }) {
   const { say } = voice;
   /** @param {string} key @param {string} part @param {() => void} act */
   const action = (key, part, act) => button(say("action." + key), act, { part });
@@ -59,3 +59,9 @@ export function footer(voice, step, main, problems, { again, change, cancel, dec
   const { panel, buttons } = refusal(voice, decline);
   return [panel, main === undefined ? "" : problems, row(buttons)];
 }
+
+/** How it ended. @param {Voice} voice @param {string} server @param {string} state @param {() => void} close */
+export const note = ({ say }, server, state, close) => [
+  h("p", {}, h("strong", {}, words(server, 60)), " ", say("state." + state)),
+  cross(say("action.close"), close, "close"),
+];

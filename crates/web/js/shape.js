@@ -3,9 +3,10 @@
  *
  * @import { Kind, Schema } from "./form.js"
  */
-import { has, isObject } from "./json.js";
+import { has, isObject, isScalar } from "./json.js";
 import { nonsense } from "./keyword.js";
 import { isInteger, isNumber } from "./number.js";
+import { isRule } from "./rule.js";
 
 /**
  * The kind, and for a choice the keyword that has its options.
@@ -71,9 +72,6 @@ function isOption(option) {
   );
 }
 
-/** @param {unknown} value */
-const isScalar = (value) => isNumber(value) || typeof value === "string" || typeof value === "boolean";
-
 /**
  * Whether a value has the type that a schema's `type` names; any, if it names none.
  * @param {unknown} value @param {any} type
@@ -81,12 +79,3 @@ const isScalar = (value) => isNumber(value) || typeof value === "string" || type
 export const hasType = (value, type) =>
   type === undefined ||
   (type === "integer" ? isInteger(value) : type === "number" ? isNumber(value) : type !== "object" && typeof value === type);
-
-/**
- * Whether a keyword can refuse a value. The others only say something about it.
- * @param {string} keyword
- */
-export const isRule = (keyword) => RULE.test(keyword);
-
-const RULE =
-  /^(type|enum|const|\$ref|\$dynamicRef|(all|any|one)Of|not|if|then|else|(min|max)(Length|imum|Items|Contains|Properties)|exclusiveM(in|ax)imum|multipleOf|pattern|format|contains|(prefixI|unevaluatedI|i)tems|uniqueItems|(patternP|additionalP|unevaluatedP|p)roperties|propertyNames|required|dependent(Required|Schemas)|dependencies)$/;

@@ -4,7 +4,7 @@
  * @import { Schema } from "./form.js"
  */
 import { has, isObject, pick } from "./json.js";
-import { isRule } from "./shape.js";
+import { isRule } from "./rule.js";
 
 /**
  * Follows a `$ref` into the schema itself, also one that is wrapped in an `allOf` by itself,

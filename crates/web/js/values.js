@@ -133,9 +133,12 @@ function gatherOne(field, reading) {
   if (kind === "choice") return now === undefined ? undefined : offers[Number(now)]?.value;
   if (kind === "switch") return now;
   const text = String(now ?? "");
-  if (kind === "text") return (field.text?.format === "date-time" ? more.moment?.zoned(text) : text) || undefined;
+  if (kind === "text") return (field.text?.format === "date-time" ? more.format?.zoned(text) : text) || undefined;
   if (!text.trim()) return undefined;
-  if (kind === "json") return more.json?.parse(text, wrong);
+  if (kind === "json") {
+    const value = more.rare?.parse(text, wrong);
+    return isWithin(value, Infinity) ? value : wrong("not_json"); // too deep for anybody
+  }
   return number(text.trim(), kind, reading.tag, wrong);
 }
 

@@ -2,8 +2,6 @@
  * What a form cannot express: a JSON value, written by hand.
  */
 import { h } from "../draw.js";
-import { isWithin } from "../json.js";
-import { isInteger } from "../number.js";
 import { look } from "../style.js";
 
 /** @type {import("../field.js").Kind} */
@@ -17,13 +15,12 @@ export function parse(text, wrong) {
   let isKept = true;
   /** @param {string} _ @param {any} value @param {{ source?: string }} [context] */
   const watch = (_, value, context) => {
-    if (isInteger(value) && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? String(value))) isKept = false;
+    if (Number.isInteger(value) && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? String(value))) isKept = false;
     return value;
   };
   try {
     const value = JSON.parse(text, watch);
-    if (!isKept) return wrong("too_large_to_keep");
-    return isWithin(value, Infinity) ? value : wrong("not_json");
+    return isKept ? value : wrong("too_large_to_keep");
   } catch {
     return wrong("not_json");
   }

@@ -20,7 +20,7 @@ export function text(field, value = "", aria) {
   const control = format === "textarea"
     ? h("textarea", { ...aria, rows: "4", dir: "auto" })
     : h("input", { type: "text", dir: "auto", ...FORMATS[format], ...aria });
-  const shown = format === "date-time" ? more.moment?.local(value) ?? "" : value;
+  const shown = format === "date-time" ? more.format?.local(value) ?? "" : value;
   control.value = shown;
   return {
     control,
