@@ -151,6 +151,7 @@ test("each tag can be removed by keyboard", async () => {
   assert.equal(await focused(page), "Remove two");
   await page.keyboard.press("Enter");
   assert.equal(await focused(page), "Tags");
+  assert.equal(await page.locator("mcp-elicitation [aria-live]").last().textContent(), "two was removed");
   await part(page, "accept").click();
   assert.deepEqual(await answer(page), { action: "accept", content: { it: ["one", "three"] } });
 });

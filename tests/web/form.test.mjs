@@ -4,8 +4,11 @@ import { test } from "node:test";
 import "./node-worker.mjs";
 import { problems } from "../../crates/web/js/check.js";
 import { FormError, open, read } from "../../crates/web/js/form.js";
+import { load } from "../../crates/web/js/more.js";
 import { isMultiple } from "../../crates/web/js/number.js";
 import { parse } from "./tables.mjs";
+
+await load(["unusual"]); // so that forms can be read at once
 
 /** A form of one field, called `it`. */
 const asking = (it) => ({ type: "object", properties: { it } });

@@ -4,9 +4,12 @@ import { test } from "node:test";
 import "./node-worker.mjs";
 import { problems } from "../../crates/web/js/check.js";
 import { FormError, open, read } from "../../crates/web/js/form.js";
+import { load } from "../../crates/web/js/more.js";
 import { judge } from "../../crates/web/js/link.js";
 import { asks } from "../../crates/web/js/secret.js";
 import * as values from "../../crates/web/js/values.js";
+
+await load(["unusual"]); // so that forms can be read at once
 
 const asking = (it, more = {}) => ({ type: "object", properties: { it }, ...more });
 

@@ -67,6 +67,6 @@ test("the language is found in whatever names it", () => {
 });
 
 test("both languages have the same keys", async () => {
-  const read = async (tag) => JSON.parse(await readFile(new URL(`../../crates/web/js/locales/${tag}.json`, import.meta.url), "utf8"));
-  assert.deepEqual(Object.keys(await read("en-US")), Object.keys(await read("pt-BR")));
+  const read = async (name) => JSON.parse(await readFile(new URL(`../../crates/web/js/locales/${name}.json`, import.meta.url), "utf8"));
+  for (const more of ["", ".more"]) assert.deepEqual(Object.keys(await read("en-US" + more)), Object.keys(await read("pt-BR" + more)));
 });

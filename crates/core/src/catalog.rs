@@ -193,6 +193,7 @@ from_integer!(u16, u32, u64, usize, i32, i64);
 static EN_US: LazyLock<Texts> = LazyLock::new(|| {
     read([
         include_str!("../locales/en-US.element.json"),
+        include_str!("../locales/en-US.element-more.json"),
         include_str!("../locales/en-US.page.json"),
         include_str!("../locales/en-US.json"),
     ])
@@ -200,6 +201,7 @@ static EN_US: LazyLock<Texts> = LazyLock::new(|| {
 static PT_BR: LazyLock<Texts> = LazyLock::new(|| {
     read([
         include_str!("../locales/pt-BR.element.json"),
+        include_str!("../locales/pt-BR.element-more.json"),
         include_str!("../locales/pt-BR.page.json"),
         include_str!("../locales/pt-BR.json"),
     ])
@@ -214,7 +216,7 @@ enum Text {
     Counted { one: String, other: String },
 }
 
-fn read(files: [&str; 3]) -> Texts {
+fn read(files: [&str; 4]) -> Texts {
     let read = |file| -> Texts {
         serde_json::from_str(file).expect("the locale files are part of the program and tested")
     };

@@ -13,6 +13,7 @@
  * @typedef {{ path: string, key: string, params: { [name: string]: string | number | bigint } }} Problem
  * @typedef {(pattern: string, text?: string) => boolean | undefined} Ask  whether a text fits a pattern (without a text: whether it is enforced at all); undefined while unknown
  */
+import { isEmail } from "./email.js";
 import { isObject } from "./json.js";
 import { below } from "./keyword.js";
 import { load, more } from "./more.js";
@@ -144,12 +145,12 @@ class Looking {
   }
 
   /** @param {Text | undefined} rules @param {unknown} text @param {string} path */
-  #text({ minLength = 0, maxLength = Infinity, format, pattern } = {}, text, path) {
+  #text({ minLength = 0, maxLength = Infinity, format = "", pattern } = {}, text, path) {
     if (typeof text !== "string") return this.#add(path, "not_text");
     const length = [...text].length;
     if (length < minLength) this.#add(path, "too_short", { count: minLength });
     if (length > maxLength) this.#add(path, "too_long", { count: maxLength });
-    const fault = format && more.format?.faultOf(format, text, more.rules?.formats);
+    const fault = format === "email" ? !isEmail(text) && format : more.format?.faultOf(format, text);
     if (fault) this.#add(path, fault, fault === "format" ? { format } : {});
     if (pattern !== undefined) {
       this.#matched += text.length;

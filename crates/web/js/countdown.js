@@ -4,23 +4,32 @@
  */
 
 const LAST = 30; // seconds
+const URGENT = 10;
 const LONGEST = 2 ** 31 - 1; // a timer set for more milliseconds fires at once
 
 /**
- * @param {number} deadline             in milliseconds, as `Date.now()` counts
- * @param {(seconds: number) => void} tick   each of the last seconds
- * @param {() => void} end              once, at the deadline
- * @returns {() => void}                stops it
+ * @param {number} deadline                    in milliseconds, as `Date.now()` counts
+ * @param {{clock: HTMLElement, countdown: HTMLElement}} dialog   where it is shown, and where it is spoken
+ * @param {(seconds: number) => string} text
+ * @param {() => void} end                     once, at the deadline
+ * @returns {() => void}                       stops it
  */
-export function countdown(deadline, tick, end) {
+export function countdown(deadline, { clock, countdown }, text, end) {
   /** @type {ReturnType<typeof setTimeout>} */
   let timer;
   const step = () => {
     const left = deadline - Date.now();
     if (left <= 0) return end();
     const silent = left - LAST * 1000;
-    if (silent <= 0) tick(Math.ceil(left / 1000));
+    if (silent <= 0) tell(Math.ceil(left / 1000));
     timer = setTimeout(step, silent > 0 ? Math.min(silent, LONGEST) : left % 1000 || 1000);
+  };
+  /** @param {number} seconds */
+  const tell = (seconds) => {
+    if (seconds === URGENT || clock.hidden) countdown.textContent = text(seconds); // each second would drown all else
+    clock.hidden = false;
+    clock.textContent = text(seconds);
+    clock.classList.toggle("urgent", seconds <= URGENT);
   };
   step();
   return () => clearTimeout(timer);

@@ -12,19 +12,20 @@ export class Dialog {
   header = h("header", { part: "header", role: "none" }); // no landmarks: those are the page's
   body = h("div", { part: "body" });
   footer = h("footer", { part: "footer", role: "none" });
+  clock = h("span", { part: "countdown", hidden: true });
   form = h("form", { novalidate: true, autocomplete: "off" }, this.body, this.footer);
 
   // Live regions must stand before they speak, so they are never drawn again.
   errors = h("p", { "aria-live": "assertive" });
   countdown = h("p", { "aria-live": "polite" });
-  opening = h("p", { "aria-live": "polite" });
+  news = h("p", { "aria-live": "polite" });
 
   node = h(
     "dialog",
     { part: "dialog", role: "dialog", "aria-modal": "true", "aria-labelledby": "asks title", "aria-describedby": "message", tabindex: "-1" },
     this.header,
     this.form,
-    h("div", { part: "quiet" }, this.errors, this.countdown, this.opening),
+    h("div", { part: "quiet" }, this.errors, this.countdown, this.news),
   );
 
   /** @type {Element | null | undefined} */
@@ -46,15 +47,41 @@ export class Dialog {
   }
 
   open() {
-    if (this.node.open || !this.node.isConnected) return;
+    if (!this.node.open) this.#show();
+    const { body } = this;
+    const stops = body.querySelector("input, select, textarea, button");
+    body.tabIndex = !stops && body.scrollHeight > body.clientHeight ? 0 : -1; // or the keyboard could not scroll it
+  }
+
+  #show() {
     this.#before = document.activeElement;
     while (this.#before?.shadowRoot?.activeElement) this.#before = this.#before.shadowRoot.activeElement;
     this.node.showModal();
   }
 
+  /** Where the person starts. @param {boolean} inField  in the first field, if that can be seen together with the message */
+  begin(inField) {
+    const { node, body } = this;
+    node.focus(); // never on a button: a question may appear while somebody types elsewhere
+    body.scrollTop = node.scrollTop = 0;
+    const first = inField && /** @type {HTMLElement | null} */ (body.querySelector("input, select, textarea"));
+    if (first && first.getBoundingClientRect().bottom <= Math.min(body.getBoundingClientRect().bottom, innerHeight)) first.focus();
+  }
+
+  /** Whether an answer is on its way: no second one is given. */
+  get busy() {
+    return this.form.inert;
+  }
+
+  set busy(busy) {
+    this.node.setAttribute("aria-busy", String(busy));
+    this.form.inert = busy;
+    if (busy) this.node.focus();
+  }
+
   close() {
     if (this.node.open) this.node.close();
-    for (const region of [this.errors, this.countdown, this.opening]) region.textContent = "";
+    for (const region of [this.errors, this.countdown, this.news]) region.textContent = "";
     if (this.#before instanceof HTMLElement) this.#before.focus();
     this.#before = null;
   }

@@ -29,13 +29,14 @@
  * @cssprop --mcp-elicitation-{accent,on-accent,background,text,danger,radius,font}
  */
 import { countdown } from "./countdown.js";
-import { refusal } from "./decline.js";
 import { Dialog } from "./dialog.js";
-import { button, clean, cross, h, voice, words } from "./draw.js";
+import { h, voice } from "./draw.js";
 import { Filling } from "./filling.js";
-import { read, ready } from "./form.js";
-import { load, negotiate } from "./locale.js";
-import { long, review } from "./review.js";
+import { long } from "./form.js";
+import * as locale from "./locale.js";
+import { load, more } from "./more.js";
+import { atOnce, fetched } from "./question.js";
+import * as screen from "./screen.js";
 import { style } from "./style.js";
 
 /** @typedef {import("./check.js").Problem} Problem */
@@ -50,7 +51,6 @@ export class McpElicitationElement extends HTMLElement {
 
   #root = this.attachShadow({ mode: "open" });
   #dialog = new Dialog(() => this.#leave());
-  #clock = h("span", { part: "countdown", hidden: true });
   #note = h("div", { role: "status", part: "note" });
   #voice = voice("en-US");
   #spoken = false;
@@ -64,14 +64,13 @@ export class McpElicitationElement extends HTMLElement {
   #filling;
   /** @type {import("./link.js").Verdict | undefined} */
   #link;
-  /** How links are shown: only links need it. @type {typeof import("./consent.js") | undefined} */
-  #links;
 
-  /** Whether everything is here that the request needs. */
+  /** Whether the request needs more than what is always here. */
+  #rare = false;
+  /** Whether everything is here that it needs. */
   #ready = false;
-  /** @type {"ask" | "review" | "opened"} */
+  /** @type {screen.Step} */
   #step = "ask";
-  #busy = false;
   /** Set before the form was ready. @type {Record<string, any>} */
   #draft = {};
 
@@ -127,25 +126,22 @@ export class McpElicitationElement extends HTMLElement {
     this.dismiss();
     if (!request) return;
     this.#request = request;
-    const begin = () => {
+    this.#count();
+    /** @param {import("./question.js").Question} question */
+    const begin = ({ form, link }) => {
       if (request !== this.#request) return;
       this.#ready = true;
-      if (this.#form) this.#filling = new Filling(this.#form, this.#voice);
+      this.#form = form;
+      this.#link = link;
+      this.#filling = form && new Filling(form, this.#voice);
       if (this.#filling) this.#filling.draft = this.#draft;
       this.#draw(true);
+      if (this.#next === "review") this.#fetchReview();
     };
-    this.#count();
-    if (request.mode === "url") {
-      import("./consent.js").then((links) => {
-        this.#links = links;
-        this.#link = links.judge(String(request.url), { asker: this.getAttribute("server-host") ?? undefined });
-        begin();
-      });
-      return;
-    }
-    const form = (this.#form = readable(request.requestedSchema ?? request.schema));
-    if (form?.needs.size) ready(form).then(begin, begin);
-    else begin(); // at once: most forms need nothing more
+    const question = atOnce(request);
+    this.#rare = !question;
+    if (question) begin(question);
+    else fetched(request, this.#voice.tag, this.getAttribute("server-host") ?? undefined).then(begin);
   }
 
   get typed() {
@@ -163,10 +159,13 @@ export class McpElicitationElement extends HTMLElement {
   }
 
   set problems(problems) {
-    this.#busy = false;
+    this.#dialog.busy = false;
     this.#step = "ask";
     this.#draw();
-    this.#complain(problems);
+    const { tag, problem } = this.#voice;
+    const tell = () => this.#complain(problems);
+    if (problems.some((one) => problem(one) === one.key)) locale.load(tag).then(tell, tell); // one that this form cannot find itself
+    else tell();
   }
 
   get opened() {
@@ -174,14 +173,14 @@ export class McpElicitationElement extends HTMLElement {
   }
 
   set opened(opened) {
-    this.#busy = false;
+    this.#dialog.busy = false;
     this.#step = opened ? "opened" : "ask";
     this.#draw(true);
   }
 
   /** Sends what was typed, if it fits; opens a link. */
   async accept() {
-    if (this.#busy) return;
+    if (this.#dialog.busy) return;
     if (this.#link) return this.#open();
     const content = await this.#fitting();
     if (content) this.#answer({ action: "accept", content });
@@ -204,7 +203,7 @@ export class McpElicitationElement extends HTMLElement {
     this.#form = this.#filling = this.#link = undefined;
     this.#draft = {};
     this.#step = "ask";
-    this.#ready = this.#busy = false;
+    this.#rare = this.#ready = this.#dialog.busy = false;
     this.#note.replaceChildren();
     this.#dialog.close();
   }
@@ -215,16 +214,11 @@ export class McpElicitationElement extends HTMLElement {
    * @param {string} state  of the catalog: answered, answered_before, timed_out, withdrawn, …
    */
   close(state) {
-    const { say } = this.#voice;
-    const server = this.#server;
     this.dismiss();
-    this.#note.append(
-      h("p", {}, h("strong", {}, words(server, 60)), " ", say("state." + state)),
-      cross(say("action.close"), () => {
-        this.dismiss();
-        this.#fire("elicitation-closed");
-      }, "close"),
-    );
+    this.#note.append(...screen.note(this.#voice, this.#server, state, () => {
+      this.dismiss();
+      this.#fire("elicitation-closed");
+    }));
   }
 
   get #server() {
@@ -234,137 +228,103 @@ export class McpElicitationElement extends HTMLElement {
   /** Draws in the person's language, as soon as its words are here. */
   #speak() {
     const page = /** @type {HTMLElement | null} */ (this.closest("[lang]"))?.lang;
-    const tag = negotiate([this.getAttribute("locale") ?? page ?? "", ...navigator.languages]);
+    const tag = locale.negotiate([this.getAttribute("locale") ?? page ?? "", ...navigator.languages]);
     const draw = () => {
       const first = !this.#dialog.node.open;
       this.#voice = voice(tag);
       this.#spoken = true;
       this.#draw(first);
     };
-    if (tag === "en-US") draw(); // always there
-    else load(tag).then(draw, draw); // unreachable: in English
+    if (tag === "en-US" && !this.#rare) draw(); // always there
+    else locale.load(tag).then(draw, draw); // unreachable: in English
   }
 
   #count() {
     this.#stop();
     const deadline = Date.parse(this.getAttribute("deadline") ?? "");
-    this.#clock.hidden = true;
+    this.#dialog.clock.hidden = true;
     if (!this.#request || !this.isConnected || !deadline) return;
-    this.#stop = countdown(
-      deadline,
-      (seconds) => {
-        const text = this.#voice.say("timeout_warning", { seconds });
-        const { countdown } = this.#dialog;
-        if (seconds === 10 || this.#clock.hidden) countdown.textContent = text; // each second would drown all else
-        this.#clock.hidden = false;
-        this.#clock.textContent = text;
-        this.#clock.classList.toggle("urgent", seconds <= 10);
-      },
-      () => {
-        if (this.#busy) return; // an answer is on its way: whoever takes it decides
-        this.close("timed_out");
-        this.#fire("elicitation-timeout");
-      },
-    );
+    this.#stop = countdown(deadline, this.#dialog, (seconds) => this.#voice.say("timeout_warning", { seconds }), () => {
+      if (this.#dialog.busy) return; // an answer is on its way: whoever takes it decides
+      this.close("timed_out");
+      this.#fire("elicitation-timeout");
+    });
   }
 
   /** Draws the whole dialog from its state. @param {boolean} [anew]  whether the person has to look at it first */
   #draw(anew = false) {
-    const request = this.#request;
     if (!this.#ready || !this.#spoken || !this.isConnected) return;
-    const { header, body, footer, form, node } = this.#dialog;
-    const { say, phrase } = this.#voice;
+    const { header, body, footer, clock, node } = this.#dialog;
+    const { title: asked, message, description } = this.#request;
+    const reviewing = this.#step === "review";
     const focused = this.#root.activeElement?.id;
-    const server = this.#server;
-    const tool = this.getAttribute("tool");
-    const [position, total] = (this.getAttribute("queue") ?? "").split("/");
+    const voice = this.#voice;
+    const who = { server: this.#server, tool: this.getAttribute("tool"), queue: this.getAttribute("queue") };
+    const title = reviewing ? voice.say("label.review") : asked ?? this.#form?.title;
 
-    header.replaceChildren(
-      h("span", { part: "avatar", "aria-hidden": "true" }, [...clean(server).trim()][0]?.toUpperCase() ?? "?"),
-      h("h2", { id: "asks" }, ...(tool ? phrase("label.asks_for_tool", { server, tool }) : phrase("label.asks", { server }))),
-      total !== undefined && h("span", { part: "queue" }, say("label.queue", { position, total })) || "",
-      this.#clock,
-      cross(say("action.close"), () => this.#leave(), "close"),
-      h("slot", { name: "aside" }),
-    );
-
-    const title = this.#step === "review" ? say("label.review") : request.title ?? this.#form?.title;
-    body.replaceChildren(
-      title ? h("h3", { id: "title", part: "title" }, words(title, 200)) : "",
-      this.#step === "review" ? "" : h("div", { id: "message", part: "message", dir: "auto" }, clean(request.message ?? request.description)),
-      this.#content(server),
-    );
+    header.replaceChildren(...screen.header(voice, who, clock, () => this.#leave()));
+    body.replaceChildren(...screen.question(title, reviewing ? undefined : message ?? description ?? ""), this.#content());
     footer.replaceChildren(...this.#actions());
-    node.lang = this.#voice.tag;
+    node.lang = voice.tag;
     node.setAttribute("aria-labelledby", title ? "asks title" : "asks");
-    node.setAttribute("aria-busy", String(this.#busy));
-    form.inert = this.#busy;
 
-    this.#dialog.open();
     this.#update();
-    const stops = body.querySelector("input, select, textarea, button");
-    body.tabIndex = !stops && body.scrollHeight > body.clientHeight ? 0 : -1; // or the keyboard could not scroll it
-    if (anew) this.#begin();
+    this.#dialog.open();
+    if (anew) this.#dialog.begin(this.#step === "ask");
     else if (focused) this.#root.getElementById(focused)?.focus();
   }
 
-  /** @param {string} server */
-  #content(server) {
-    const { say } = this.#voice;
-    if (this.#link) return /** @type {any} */ (this.#links).consent(this.#link, this.#voice, this.opened);
-    if (!this.#form || !this.#filling) return h("p", { part: "notice danger" }, say("label.unreadable_form"));
-    if (this.#step === "review") return review(this.#form.fields, this.#filling.content, this.#voice);
-    return this.#filling.draw(this.#voice, server);
+  #content() {
+    const voice = this.#voice;
+    if (this.#link && more.link) return more.link.consent(this.#link, voice, this.opened);
+    if (!this.#form || !this.#filling) return h("p", { part: "notice danger" }, voice.say("label.unreadable_form"));
+    if (this.#step === "review" && more.review) return more.review.review(this.#form.fields, this.#filling.content, voice);
+    const announce = (/** @type {string} */ news) => void (this.#dialog.news.textContent = news);
+    return this.#filling.draw({ voice, server: this.#server, announce });
   }
 
   #actions() {
-    const { say } = this.#voice;
-    /** @param {string} key @param {string} part @param {() => void} act */
-    const action = (key, part, act) => button(say("action." + key), act, { part });
-    /** @param {string} key */
-    const main = (key) => h("button", { part: "accept", "aria-describedby": "problems" }, say("action." + key));
-    const row = (/** @type {Node[]} */ ...buttons) => h("div", { part: "actions" }, ...buttons);
-    const problems = this.#filling?.list ?? h("div", { part: "problems", id: "problems" });
-    const cancel = action("cancel", "cancel", () => this.cancel());
-
-    if (this.opened) return [row(action("open_again", "again", () => this.#open()), cancel, main("finished"))];
-    if (this.#step === "review") return [row(action("change", "change", () => this.#go("ask")), cancel, main("accept"))];
-    const { panel, buttons } = refusal(this.#voice, (reason) => this.decline(reason));
-    if (this.#link ? this.#link.refused : !this.#form) return [panel, row(buttons, cancel)];
-    const { fields } = this.#form ?? { fields: [] };
-    const key = this.#link ? "open_link" : !fields.length ? "approve" : long(fields) ? "review" : "accept";
-    return [panel, problems, row(buttons, cancel, main(key))];
+    return screen.footer(this.#voice, this.#step, this.#next, this.#filling?.list, {
+      again: () => this.#open(),
+      change: () => this.#go("ask"),
+      cancel: () => this.cancel(),
+      decline: (reason) => this.decline(reason),
+    });
   }
 
-  /** @param {"ask" | "review" | "opened"} step */
+  /** What the main button does, if there is anything left to do but refuse. */
+  get #next() {
+    if (this.opened) return "finished";
+    if (this.#link) return this.#link.refused ? undefined : "open_link";
+    if (!this.#form) return undefined;
+    if (!this.#form.fields.length) return "approve";
+    return this.#step === "ask" && long(this.#form.fields) ? "review" : "accept";
+  }
+
+  /** @param {screen.Step} step */
   #go(step) {
     this.#step = step;
     this.#draw(true);
   }
 
-  /**
-   * Where the person starts: in the first field if that can be seen together with the message.
-   * Never on a button: a question may appear while somebody types elsewhere.
-   */
-  #begin() {
-    const { node, body } = this.#dialog;
-    node.focus();
-    body.scrollTop = 0;
-    const first = this.#step === "ask" && /** @type {HTMLElement | null} */ (body.querySelector("input, select, textarea"));
-    if (first && first.getBoundingClientRect().bottom <= body.getBoundingClientRect().bottom) first.focus();
-  }
-
   /** What the main button does, here and now. */
   async #proceed() {
     if (this.opened) return this.#finish("accept");
-    if (this.#step === "ask" && this.#form && long(this.#form.fields)) {
-      if (await this.#fitting()) this.#go("review");
-    } else await this.accept();
+    if (this.#next !== "review") return this.accept();
+    const [content] = await Promise.all([this.#fitting(), this.#fetchReview()]);
+    if (!content || !more.review) return;
+    this.#rare = true;
+    this.#go("review");
+  }
+
+  /** Begun when a long form is drawn, so that nobody waits for it. */
+  #fetchReview() {
+    return Promise.all([load(["review"]), locale.load(this.#voice.tag)]).catch(() => {}); // tried again on the next click
   }
 
   /** Esc and the close button. While an answer is on its way they only stop the waiting. */
   #leave() {
-    if (this.#busy) this.#dialog.close();
+    if (this.#dialog.busy) this.#dialog.close();
     else this.cancel();
   }
 
@@ -372,7 +332,7 @@ export class McpElicitationElement extends HTMLElement {
     const url = this.#link?.url; // none when it is refused
     if (!url) return;
     if (this.#fire("elicitation-open", { url }, true)) window.open(url, "_blank", "noopener,noreferrer");
-    this.#dialog.opening.textContent = this.#voice.say("url_mode.opening");
+    this.#dialog.news.textContent = this.#voice.say("url_mode.opening");
     if (this.opened) return;
     this.#go("opened");
     this.#fire("elicitation-answer", { action: "accept" }); // consent, not completion
@@ -380,24 +340,16 @@ export class McpElicitationElement extends HTMLElement {
 
   /** @param {"accept" | "cancel"} action */
   #finish(action) {
-    this.#wait();
+    this.#dialog.busy = true;
     this.#fire("elicitation-finished", { action });
   }
 
   /** @param {{action: string, content?: object, _meta?: object}} detail */
   #answer(detail) {
-    if (this.#busy || !this.#ready) return;
+    if (this.#dialog.busy || !this.#ready) return;
     if (this.opened) return this.#finish("cancel");
-    this.#wait();
+    this.#dialog.busy = true;
     this.#fire("elicitation-answer", detail);
-  }
-
-  #wait() {
-    this.#busy = true;
-    const { node, form } = this.#dialog;
-    node.setAttribute("aria-busy", "true");
-    form.inert = true; // no second answer
-    node.focus();
   }
 
   /** @param {string} type @param {object} [detail] @param {boolean} [cancelable] */
@@ -417,7 +369,7 @@ export class McpElicitationElement extends HTMLElement {
     const filling = this.#filling;
     if (!filling) return;
     const { content, problems } = await filling.checked(); // patterns run in a worker
-    if (filling !== this.#filling || this.#busy) return;
+    if (filling !== this.#filling || this.#dialog.busy) return;
     if (!problems.length) return content;
     if (this.#step !== "ask") this.#go("ask");
     this.#complain(problems);
@@ -441,14 +393,5 @@ export class McpElicitationElement extends HTMLElement {
   /** @returns {HTMLElement | null} */
   get #accept() {
     return this.#root.querySelector(".accept");
-  }
-}
-
-/** A form, unless its schema cannot be read: then there is nothing to fill in. @param {unknown} schema */
-function readable(schema) {
-  try {
-    return read(/** @type {any} */ (schema));
-  } catch {
-    return undefined;
   }
 }

@@ -9,13 +9,10 @@
  */
 import { h, words } from "./draw.js";
 import { choice } from "./field/choice.js";
-import { choices } from "./field/choices.js";
-import { group } from "./field/group.js";
-import { json } from "./field/json.js";
 import { number } from "./field/number.js";
 import { switch_ } from "./field/switch.js";
-import { tags } from "./field/tags.js";
 import { text } from "./field/text.js";
+import { more } from "./more.js";
 
 /**
  * @typedef {import("./form.js").Field} Field
@@ -25,6 +22,7 @@ import { text } from "./field/text.js";
  * @property {Voice} voice
  * @property {Map<string, any>} typed   what each field holds, by path
  * @property {string} server            who will read it
+ * @property {(news: string) => void} announce   tells those who cannot see what happened
  * @property {(fields: Field[]) => Node[]} draw   fields within the field
  *
  * @typedef {object} Drawn              what a kind returns
@@ -37,8 +35,9 @@ import { text } from "./field/text.js";
  * @typedef {(field: Field, value: any, aria: Record<string, any>, at: At) => Drawn} Kind
  */
 
-/** @type {Record<Field["kind"], Kind>} */
-const KINDS = { text, number, integer: number, switch: switch_, choice, choices, tags, group, json };
+/** The others are in `field/rare.js`. @type {Record<string, Kind>} */
+const KINDS = { text, number, integer: number, switch: switch_, choice };
+
 
 /** Characters of a label. A longer one is no label, and would bury the others. */
 const LABEL = 200;
@@ -47,14 +46,13 @@ const LABEL = 200;
  * Draws a form's fields.
  *
  * @param {Field[]} fields
- * @param {Map<string, any>} typed
- * @param {Voice} voice
- * @param {string} server
+ * @param {Omit<At, "draw">} place
  */
-export function sheet(fields, typed, voice, server) {
+export function sheet(fields, place) {
+  const { voice, typed, server } = place;
   /** @type {{field: Field, control: HTMLElement, read?: () => any, problem: HTMLElement}[]} */
   const drawn = [];
-  const at = { voice, typed, server, draw: (/** @type {Field[]} */ inner) => inner.map(one) };
+  const at = { ...place, draw: (/** @type {Field[]} */ inner) => inner.map(one) };
 
   /** @param {Field} field */
   function one(field) {
@@ -63,7 +61,8 @@ export function sheet(fields, typed, voice, server) {
     const entry = { field, problem, control: /** @type {HTMLElement} */ (problem), read: /** @type {Drawn["read"]} */ (undefined) };
     drawn.push(entry); // before the fields within it, so that ids run from top to bottom
 
-    const { control, node = control, read, hint, beside } = KINDS[field.kind](
+    const secret = field.secret === undefined ? undefined : more.secret;
+    const { control, node = secret?.masked(control, voice) ?? control, read, hint, beside } = { ...KINDS, ...more.rare?.KINDS }[field.kind](
       field, typed.get(field.path),
       { id, "aria-describedby": `${id}h ${id}p`, "aria-required": field.required && "true" }, at,
     );
@@ -77,7 +76,7 @@ export function sheet(fields, typed, voice, server) {
       "div", { id: id + "h", part: "help" },
       field.description !== undefined && h("p", { dir: "auto" }, words(field.description)),
       hint !== undefined && h("p", {}, hint),
-      field.secret !== undefined && warning(field.secret),
+      field.secret !== undefined && secret?.warning(field.secret, server, voice),
     );
     if (grouped) {
       control.prepend(label, help);
@@ -86,13 +85,6 @@ export function sheet(fields, typed, voice, server) {
     }
     return h("div", { part: beside ? "field beside" : "field" }, label, help, node, problem);
   }
-
-  /** @param {string} secret */
-  const warning = (secret) => h(
-    "div", { part: "notice" },
-    h("strong", {}, voice.say("label.secret_field", { secret: voice.say("secret." + secret) })),
-    h("p", {}, ...voice.phrase("label.secret_warning", { server })),
-  );
 
   const nodes = at.draw(fields);
   return {

@@ -45,10 +45,10 @@ export class Filling {
     this.#sheet = undefined; // it holds what was there before
   }
 
-  /** Draws the fields. @param {import("./draw.js").Voice} voice @param {string} server */
-  draw(voice, server) {
-    this.#voice = voice;
-    this.#sheet = sheet(this.#form.fields, this.#typed, voice, server);
+  /** Draws the fields. @param {Pick<import("./field.js").At, "voice" | "server" | "announce">} place */
+  draw(place) {
+    this.#voice = place.voice;
+    this.#sheet = sheet(this.#form.fields, { ...place, typed: this.#typed });
     const { description } = this.#form;
     if (description) this.#sheet.node.prepend(h("p", { part: "help", dir: "auto" }, clean(description)));
     return this.#sheet.node;

@@ -7,8 +7,9 @@
  * silently dropped. Whatever a server sends, reading is bounded: in bytes, depth, fields and
  * options.
  *
- * In: `open`, or `read` and then `ready`. Elsewhere: which kind a sub-schema is (`shape`), the options of a choice
- * (`offers`), whether values fit (`check`).
+ * In: `open`, or `openAtOnce`. Elsewhere: schemas as other serializers write them (`unusual`),
+ * which kind a sub-schema is (`shape`), the options of a choice (`offers`), whether values fit
+ * (`check`).
  *
  * @import { Need } from "./more.js"
  * @typedef {{ source: Schema, shared?: Schema }} Rule  a piece of JSON Schema, and the definitions its `$ref`s lead to
@@ -50,12 +51,13 @@
  * @typedef {{ min?: number, max?: number, unique: boolean }} Count
  */
 import { takes, takesIndeed } from "./check.js";
-import { isObject, isWithin } from "./json.js";
+import { isObject, isWithin, pick, plain } from "./json.js";
 import { FormError, below, isFlag, isLength, isText, isTexts, nonsense, take } from "./keyword.js";
 import { load, more } from "./more.js";
 import { isNumber } from "./number.js";
 import { offers } from "./offers.js";
-import { admitsNull, isRule, local, shape, withoutNull } from "./shape.js";
+import { isRule } from "./rule.js";
+import { shape } from "./shape.js";
 
 export { FormError };
 
@@ -66,11 +68,31 @@ export { FormError };
  * @returns {Promise<Form>}
  * @throws {FormError}
  */
-export const open = async (schema) => ready(read(schema));
+export async function open(schema) {
+  if (!isUsual(schema)) await load(["unusual"]);
+  return ready(read(schema));
+}
 
 /**
- * Reads at once. Where `needs` is not empty, some of it is provisional until the form is
- * `ready`: whether a default is usable, and what is secret; a field that might be counts as one.
+ * The same at once, for a form that needs nothing more, as most; of others, nothing.
+ * @param {unknown} schema
+ */
+export function openAtOnce(schema) {
+  try {
+    const form = isUsual(schema) ? read(schema) : undefined;
+    return form?.needs.size ? undefined : form;
+  } catch {
+    return undefined; // `open` says why
+  }
+}
+
+/** @param {unknown} schema */
+const isUsual = (schema) => isWithin(schema, LIMITS.bytes) && !/null|\$ref|allOf|"type":\[/.test(JSON.stringify(schema, plain));
+
+/**
+ * Reads at once; for an unusual schema, `unusual` is loaded. Where `needs` is not empty, some of
+ * it is provisional until the form is `ready`: whether a default is usable, and what is secret;
+ * a field that might be counts as one.
  * @param {unknown} schema
  * @returns {Form}
  * @throws {FormError}
@@ -90,8 +112,17 @@ export function read(schema) {
   return { title, description, ...fields, needs: reader.needs };
 }
 
-/** @param {Field[]} fields @returns {Field[]} */
-const every = (fields) => fields.flatMap((field) => [field, ...every(field.fields ?? [])]);
+/** Also those within groups. @param {Field[]} fields @returns {Field[]} */
+export const every = (fields) => fields.flatMap((field) => [field, ...every(field.fields ?? [])]);
+
+/**
+ * Whether a form should be read once more before it is sent. Up to four fields are seen at one
+ * glance, with their values in them: they are their own review, and asking twice would only
+ * teach people to click. A longer form has scrolled away by the time it is sent, with defaults
+ * in it that nobody may have looked at.
+ * @param {Field[]} fields
+ */
+export const long = (fields) => every(fields).filter(({ kind }) => kind !== "group").length > 4;
 
 /**
  * Loads what a form needs and settles what was provisional. A form that needs nothing is ready
@@ -149,10 +180,8 @@ function readField(reader, name, sub, required, parent, within, depth) {
   const at = below(parent, name);
   const path = below(within, name);
   if (!isObject(sub) && !isFlag(sub)) throw nonsense(at, "expected a schema");
-  let schema = inline(reader, sub === true ? {} : sub || { not: {} });
-  const real = withoutNull(schema);
-  const nullable = !!real && admitsNull(schema, reader.shared);
-  if (real) schema = inline(reader, real);
+  const given = inline(reader, sub === true ? {} : sub || { not: {} });
+  const { schema, nullable } = more.unusual?.withoutNull(given, reader.shared) ?? { schema: given, nullable: false };
   if (isObject(schema.items)) schema.items = inline(reader, schema.items);
   const { kind, keyword } = shape(schema, at);
   const title = take(schema, "title", at, isText);
@@ -162,6 +191,7 @@ function readField(reader, name, sub, required, parent, within, depth) {
   /** @type {Field} */
   const field = { name, path, title, description, label: title ?? name, required, nullable, suggested, kind };
   readKind(reader, field, schema, keyword, at, depth);
+  if (/^(choices|tags|group|json)$/.test(field.kind)) reader.needs.add("rare");
   if ((suggested !== null || nullable) && takes(field, suggested)) field.default = suggested;
   field.secret = secretOf(field);
   if (field.secret) reader.needs.add("secret");
@@ -219,8 +249,7 @@ function readKind(reader, field, schema, keyword, at, depth) {
   else field.beyond = beyond(reader, schema);
   const { format, pattern } = field.text ?? {};
   if (pattern !== undefined) reader.needs.add("pattern");
-  if (format && !/^(textarea|password)$/.test(format)) reader.needs.add("format");
-  if (format && !/^(email|uri|date|date-time|textarea|password)$/.test(format)) reader.needs.add("rules");
+  if (format && !/^(email|textarea|password)$/.test(format)) reader.needs.add("format");
 }
 
 /** @param {Schema} schema @param {string} at @returns {Range} */
@@ -257,33 +286,7 @@ function rule(reader, source) {
 }
 
 /**
- * Follows a `$ref` into the schema itself, also one that is wrapped in an `allOf` by itself,
- * keeping the title or default that stands beside it. With rules beside it, or where it leads
- * elsewhere, it stays: it is a rule then.
- * @param {Reader} reader @param {Schema} schema @returns {Schema} a copy
+ * A copy, without what other serializers and people write differently.
+ * @param {Reader} reader @param {Schema} schema @returns {Schema}
  */
-function inline(reader, schema) {
-  for (let hops = 0; hops < 8; hops++) {
-    const keyword = "$ref" in schema ? "$ref" : "allOf";
-    const found = keyword === "$ref" ? local(schema.$ref, reader.shared) : schema.allOf?.length === 1 && schema.allOf[0];
-    const isAlone = !Object.keys(schema).some((name) => name !== keyword && isRule(name));
-    if (!isObject(found) || !isAlone) break;
-    schema = { __proto__: null, ...found, ...pick(schema, (name) => name !== keyword) };
-  }
-  // Some serializers write `null` for what is absent.
-  schema = pick(schema, (name) => schema[name] !== null || name === "default" || name === "const");
-  // A list of one type is that type.
-  if (schema.type?.length === 1 && Array.isArray(schema.type)) [schema.type] = schema.type;
-  return schema;
-}
-
-/**
- * The members whose names pass, in an object without inherited names.
- * @param {Schema} schema @param {(name: string) => boolean} passes @returns {Schema}
- */
-function pick(schema, passes) {
-  /** @type {Schema} */
-  const picked = Object.create(null);
-  for (const name of Object.keys(schema)) if (passes(name)) picked[name] = schema[name];
-  return picked;
-}
+const inline = ({ shared }, schema) => more.unusual?.inline(schema, shared) ?? { __proto__: null, ...schema };

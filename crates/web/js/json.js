@@ -1,12 +1,16 @@
 /**
  * JSON values as a stranger may have sent them.
  */
+import { isNumber } from "./number.js";
 
 /**
  * @param {unknown} value
  * @returns {value is { [name: string]: any }}
  */
 export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** @param {unknown} value */
+export const isScalar = (value) => isNumber(value) || typeof value === "string" || typeof value === "boolean";
 
 /**
  * @param {{ [name: string]: any }} object
@@ -41,3 +45,20 @@ export function isWithin(value, characters) {
   }
   return true;
 }
+
+/**
+ * The members whose names pass, in an object without inherited names.
+ * @param {{ [name: string]: any }} schema @param {(name: string) => boolean} passes @returns {{ [name: string]: any }}
+ */
+export function pick(schema, passes) {
+  /** @type {{ [name: string]: any }} */
+  const picked = Object.create(null);
+  for (const name of Object.keys(schema)) if (passes(name)) picked[name] = schema[name];
+  return picked;
+}
+
+/**
+ * JSON has no bigint, and not every browser writes one as it is.
+ * @param {string} _ @param {any} value
+ */
+export const plain = (_, value) => (typeof value === "bigint" ? Number(value) : value);

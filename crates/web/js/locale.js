@@ -32,12 +32,20 @@ export function say(tag, key, params = {}) {
 }
 
 /**
- * Makes a locale ready for `say`.
+ * Makes a locale ready for `say`. Only what every form says in English is always there.
  * @param {string} tag
  */
 export async function load(tag) {
-  if (tag === "pt-BR") loaded[tag] ??= (await import("./locales/pt-BR.json", { with: { type: "json" } })).default;
+  if (!Object.hasOwn(FILES, tag)) return;
+  const files = await Promise.all(FILES[tag]());
+  loaded[tag] = Object.assign(loaded[tag] ?? {}, ...files.map((file) => file.default));
 }
+
+/** @type {{ [tag: string]: () => Promise<{ default: Texts }>[] }} */
+const FILES = {
+  "en-US": () => [import("./locales/en-US.more.json", { with: { type: "json" } })],
+  "pt-BR": () => [import("./locales/pt-BR.json", { with: { type: "json" } }), import("./locales/pt-BR.more.json", { with: { type: "json" } })],
+};
 
 /**
  * Adds the texts of a page around the element to a locale that is loaded.

@@ -1,13 +1,18 @@
 /**
  * What only some forms need, loaded when one does: a form of plain fields stays small.
  *
- * @typedef {"format" | "pattern" | "rules" | "secret"} Need
+ * @typedef {keyof typeof IMPORTS} Need
  */
 const IMPORTS = {
-  format: () => import("./format.js"),
+  format: () => import("./formats.js"),
   pattern: () => import("./pattern.js"),
   rules: () => import("./schema.js"),
-  secret: () => import("./secret.js"),
+  rare: () => import("./field/rare.js"),
+  secret: () => import("./field/secret.js"),
+  unusual: () => import("./unusual.js"),
+  review: () => import("./review.js"),
+  link: () => import("./consent.js"),
+  notice: () => import("./notice.js"),
 };
 
 /** @type {{ [need in Need]?: Awaited<ReturnType<typeof IMPORTS[need]>> }} */

@@ -1,19 +1,8 @@
 /**
  * What is about to be sent, to be read once more.
- *
- * Up to four fields are seen at one glance, with their values in them: they are their own
- * review, and asking twice would only teach people to click. A longer form has scrolled away
- * by the time it is sent, with defaults in it that nobody may have looked at.
  */
 import { clean, h, words } from "./draw.js";
-
-const GLANCE = 4;
-
-/** Whether a form should be read once more. @param {import("./form.js").Field[]} fields */
-export const long = (fields) => leaves(fields) > GLANCE;
-
-/** @param {import("./form.js").Field[]} fields @returns {number} */
-const leaves = (fields) => fields.reduce((sum, field) => sum + (field.fields ? leaves(field.fields) : 1), 0);
+import { look } from "./style.js";
 
 /**
  * @param {import("./form.js").Field[]} fields
@@ -43,3 +32,14 @@ function shown(field, value, { say }) {
   const several = Array.isArray(value) && field.kind !== "json";
   return h("dd", { dir: "auto" }, several ? value.map(text).join(", ") || say("label.left_empty") : text(value));
 }
+
+look(`
+dl > div { padding-block: .5rem; border-block-start: 1px solid var(--hair); display: grid; grid-template-columns: 2fr 3fr; gap: 0 1rem; }
+dl > div:first-child { border: 0; }
+div:has(> dd > dl) { display: block; }
+dd dl { padding-inline-start: 1rem; }
+dt, .empty { color: var(--muted); }
+dd { white-space: pre-wrap; max-block-size: 16rem; overflow: auto; }
+.empty { font-style: italic; }
+@media (max-width: 26rem) { dl > div { grid-template-columns: 100%; } }
+`);

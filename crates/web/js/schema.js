@@ -11,13 +11,10 @@
  * @import { Rule, Schema } from "./form.js"
  * @import { Ask } from "./check.js"
  */
-import { FORMATS } from "./format.js";
-import { formats } from "./formats.js";
+import { FORMATS } from "./formats.js";
 import { has, isObject } from "./json.js";
 import { isInteger, isMultiple, isNumber } from "./number.js";
-import { local } from "./shape.js";
-
-export { formats };
+import { local } from "./unusual.js";
 
 /**
  * Whether a value fits, or cannot be held against this rule (yet).
@@ -219,7 +216,7 @@ function fitsScalar(schema, value, trial) {
   if (typeof value === "string") {
     const length = [...value].length;
     if (length < schema.minLength || length > schema.maxLength) return false;
-    const format = isText(schema.format) && { ...formats, ...FORMATS }[schema.format];
+    const format = isText(schema.format) && FORMATS[schema.format];
     if (format && !format(value)) return false;
     if ("pattern" in schema && !matches(schema.pattern, value, trial)) return false;
   }

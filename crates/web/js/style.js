@@ -10,15 +10,21 @@
 export function style() {
   if (!sheet) {
     sheet = new CSSStyleSheet();
-    sheet.replaceSync(CSS);
+    sheet.replaceSync(css);
   }
   return sheet;
+}
+
+/** What is loaded later brings its own looks. @param {string} more */
+export function look(more) {
+  css += more;
+  sheet?.replaceSync(css);
 }
 
 /** @type {CSSStyleSheet | undefined} */
 let sheet;
 
-const CSS = `
+let css = `
 :host {
   --accent: var(--mcp-elicitation-accent, light-dark(#3350cc, #a9baff));
   --on-accent: var(--mcp-elicitation-on-accent, light-dark(#fff, #10163a));
@@ -60,21 +66,17 @@ form { display: flex; flex-direction: column; min-block-size: 0; }
 .body { overflow: auto; overscroll-behavior: contain; padding: 1.25rem; display: grid; grid-template-columns: 100%; gap: 1rem; }
 h3 { font-size: 1.25rem; font-weight: 650; line-height: 1.3; letter-spacing: -.01em; }
 .message { white-space: pre-wrap; }
-[dir=auto] { text-align: match-parent; }
-.fields, .group, .link, dl, footer { display: grid; grid-template-columns: 100%; gap: 1.25rem; }
-.fields:empty, .help:empty, .problem:empty, .problems:not(:has(*)), .host:has(:empty) { display: none; }
+[dir=auto] { text-align: -webkit-match-parent; text-align: match-parent; }
+.fields, footer { display: grid; grid-template-columns: 100%; gap: 1.25rem; }
+.fields:empty, .help:empty, .problem:empty, .problems:not(:has(*)) { display: none; }
 fieldset { border: 0; padding: 0; }
-.group { border: 1px solid var(--hair); border-radius: var(--round); padding: .5rem 1rem 1rem; gap: 1rem; }
 .field > label, legend, .reason label { display: block; font-weight: 600; padding: 0; }
-.group > legend { padding: 0 .375rem; margin-inline-start: -.375rem; }
 .mark { color: var(--danger); margin-inline-start: .25rem; }
 .help { color: var(--muted); font-size: .875rem; }
 .help p { white-space: pre-wrap; }
-.reason textarea, .field .row, .field > :is(input, select, textarea), .tags, .check:first-of-type, .segments { margin-block-start: .375rem; }
+.reason textarea, .field .row, .field > :is(input, select, textarea), .segments { margin-block-start: .375rem; }
 input, select, textarea { font: inherit; color: inherit; background: var(--ground); inline-size: 100%; min-block-size: 2.625rem; padding: .4375rem .75rem; border: 1px solid var(--line); border-radius: var(--round); }
 textarea { display: block; resize: vertical; field-sizing: content; min-block-size: 4.75rem; max-block-size: 50dvh; }
-.code, .url { font-family: ui-monospace, monospace; font-size: .875rem; }
-.masked { -webkit-text-security: disc; }
 ::placeholder { color: var(--muted); opacity: 1; }
 :is(input, select, textarea, button, a):focus-visible, .segments :has(:focus-visible) { outline: 2px solid var(--accent); outline-offset: 2px; }
 [aria-invalid] { border-color: var(--danger); }
@@ -88,8 +90,6 @@ textarea { display: block; resize: vertical; field-sizing: content; min-block-si
 .segments input { position: absolute; inset: 0; opacity: 0; block-size: 100%; min-block-size: 0; cursor: pointer; }
 .segments :checked + bdi { font-weight: 600; }
 .segments label:has(:checked) { background: var(--accent); color: var(--on-accent); }
-.check { display: grid; grid-template-columns: auto 1fr; gap: 0 .625rem; padding-block: .25rem; }
-.check .help { grid-column: 2; }
 [type=checkbox], [type=radio] { inline-size: 1.125rem; block-size: 1.125rem; min-block-size: 0; margin-block: .1875rem; accent-color: var(--accent); }
 .beside { display: grid; grid-template-columns: 1fr auto; gap: 0 1rem; align-items: center; }
 .beside > * { grid-column: 1; }
@@ -98,26 +98,7 @@ textarea { display: block; resize: vertical; field-sizing: content; min-block-si
 [role=switch]::before { content: ""; display: block; inline-size: 1.25rem; block-size: 1.25rem; border-radius: 9rem; background: var(--line); transition: margin .15s, background .15s; }
 [role=switch]:checked { background: var(--accent); border-color: var(--accent); }
 [role=switch]:checked::before { margin-inline-start: 1.125rem; background: var(--on-accent); }
-.tags ul, .problems ul, .notice ul { list-style: none; padding: 0; }
-.tags ul { display: flex; flex-wrap: wrap; gap: .375rem; margin-block-end: .5rem; }
-.tags li { display: flex; align-items: center; gap: .125rem; background: var(--tint); border: 1px solid transparent; border-radius: 9rem; padding-inline-start: .75rem; font-size: .875rem; }
-.remove { min-block-size: 1.75rem; padding: 0 .625rem; border-radius: 9rem; }
-.notice { background: var(--warm); border: 1px solid transparent; border-inline-start: .25rem solid light-dark(#b97500, #e0b050); border-radius: var(--round); padding: .625rem .875rem; font-size: .875rem; color: var(--text); }
-.field .notice { margin-block-start: .375rem; }
-.danger { background: color-mix(in srgb, var(--danger) 13%, var(--ground)); border-inline-start-color: var(--danger); }
-.notice strong { display: block; }
-.notice ul { display: grid; gap: .25rem; }
-.link { gap: .25rem; }
-.host { font-size: 1.5rem; font-weight: 650; line-height: 1.25; }
-.url { color: var(--muted); background: var(--soft); border-radius: var(--round); padding: .5rem .75rem; margin-block: .375rem; max-block-size: 12rem; overflow: auto; text-align: start; }
-dl { gap: 0; }
-dl > div { padding-block: .5rem; border-block-start: 1px solid var(--hair); display: grid; grid-template-columns: 2fr 3fr; gap: 0 1rem; }
-dl > div:first-child { border: 0; }
-div:has(> dd > dl) { display: block; }
-dd dl { padding-inline-start: 1rem; }
-dt { color: var(--muted); }
-dd { white-space: pre-wrap; max-block-size: 16rem; overflow: auto; }
-.empty { color: var(--muted); font-style: italic; }
+ul { list-style: none; padding: 0; }
 footer { gap: .75rem; padding: .875rem 1.25rem; border-block-start: 1px solid var(--hair); background: var(--soft); }
 .problems { font-size: .875rem; color: var(--muted); max-block-size: 8.5rem; overflow: auto; }
 .problems strong { color: var(--danger); }
@@ -133,7 +114,7 @@ button:hover { background: var(--soft); }
 .accept[aria-disabled] { background: var(--hair); color: var(--muted); cursor: not-allowed; }
 .close, .clear, .remove { border-color: transparent; background: none; color: var(--muted); }
 .close { order: 1; flex: none; inline-size: 2.5rem; padding: 0; font-size: 1.375rem; line-height: 1; }
-.clear, .show { flex: none; font-size: .875rem; }
+.clear { flex: none; font-size: .875rem; }
 .row:not(:has(:checked)) .clear { visibility: hidden; }
 .split { display: flex; }
 .split button:first-child { border-start-end-radius: 0; border-end-end-radius: 0; }
@@ -151,7 +132,6 @@ button:hover { background: var(--soft); }
   .accept { flex-basis: 100%; order: -1; }
   .reject { flex: 1; }
   .queue, .countdown { order: 2; }
-  dl > div { grid-template-columns: 100%; }
   .body, footer { padding-inline: 1rem; }
 }
 @media (max-height: 30rem) {

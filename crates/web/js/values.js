@@ -14,7 +14,9 @@
  * @typedef {{ [name: string]: any }} Content
  */
 import * as check from "./check.js";
-import { isObject, isWithin } from "./json.js";
+import { every } from "./form.js";
+import { isObject, isWithin, plain } from "./json.js";
+import { more } from "./more.js";
 import { isInteger, isNumber } from "./number.js";
 
 /**
@@ -58,17 +60,6 @@ export function checkedQuickly(form, typed, tag) {
   return { content: read.content, problems: join(form, read.problems, check.quick(form, read.content)) };
 }
 
-/**
- * A moment with its offset, as a `datetime-local` control shows it: in the person's own time.
- * @param {string} moment
- */
-export function local(moment) {
-  const date = new Date(moment);
-  if (isNaN(+date)) return "";
-  const shifted = new Date(+date - date.getTimezoneOffset() * 60_000).toISOString();
-  return shifted.slice(0, date.getSeconds() || date.getMilliseconds() ? 19 : 16);
-}
-
 /** Characters of content that are sent. */
 const MOST = 1024 * 1024;
 
@@ -94,12 +85,6 @@ function hold({ kind, offers = [] }, value) {
   if (kind === "json") return value === undefined ? "" : JSON.stringify(value, plain, 2);
   return kind === "text" ? (typeof value === "string" ? value : "") : isNumber(value) ? String(value) : "";
 }
-
-/**
- * JSON has no bigint, and not every browser writes one as it is.
- * @param {string} _ @param {any} value
- */
-const plain = (_, value) => (typeof value === "bigint" ? Number(value) : value);
 
 /** @typedef {{ typed: Map<string, Typed>, tag: string, problems: Problem[] }} Reading */
 
@@ -148,9 +133,12 @@ function gatherOne(field, reading) {
   if (kind === "choice") return now === undefined ? undefined : offers[Number(now)]?.value;
   if (kind === "switch") return now;
   const text = String(now ?? "");
-  if (kind === "text") return (field.text?.format === "date-time" ? moment(text) : text) || undefined;
+  if (kind === "text") return (field.text?.format === "date-time" ? more.format?.zoned(text) : text) || undefined;
   if (!text.trim()) return undefined;
-  if (kind === "json") return json(text, wrong);
+  if (kind === "json") {
+    const value = more.rare?.parse(text, wrong);
+    return isWithin(value, Infinity) ? value : wrong("not_json"); // too deep for anybody
+  }
   return number(text.trim(), kind, reading.tag, wrong);
 }
 
@@ -166,60 +154,17 @@ function number(text, kind, tag, wrong) {
   return value;
 }
 
-/** @param {string} text @param {(name: string) => undefined} wrong */
-function json(text, wrong) {
-  let isKept = true;
-  /** @param {string} _ @param {any} value @param {{ source?: string }} [context] */
-  const watch = (_, value, context) => {
-    if (isInteger(value) && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? String(value))) isKept = false;
-    return value;
-  };
-  try {
-    const value = JSON.parse(text, watch);
-    if (!isKept) return wrong("too_large_to_keep");
-    return isWithin(value, Infinity) ? value : wrong("not_json");
-  } catch {
-    return wrong("not_json");
-  }
-}
-
-/**
- * What a `datetime-local` control gives has no offset yet: the person's own is meant.
- * @param {string} text
- */
-function moment(text) {
-  const [found, seconds] = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(?:\.\d+)?)?$/.exec(text) ?? [];
-  const offset = -new Date(text).getTimezoneOffset();
-  if (!found || isNaN(offset)) return text;
-  /** @param {number} part */
-  const two = (part) => String(Math.floor(part)).padStart(2, "0");
-  const size = Math.abs(offset);
-  return text + (seconds ? "" : ":00") + (offset < 0 ? "-" : "+") + two(size / 60) + ":" + two(size % 60);
-}
-
 /**
  * What could not be read is told instead of what that leaves missing.
  * @param {Form} form @param {Problem[]} unread @param {Problem[]} found
  */
 function join(form, unread, found) {
-  const paths = new Set(unread.map((problem) => problem.path));
-  const all = [...unread, ...found.filter((problem) => !paths.has(problem.path))];
-  const order = walk(form.fields);
-  /** @param {Problem} problem */
-  const place = ({ path }) => {
-    for (let at = path; at; at = at.slice(0, at.lastIndexOf("/"))) if (order.has(at)) return order.get(at) ?? 0;
-    return Infinity;
-  };
-  return unread.length ? all.sort((a, b) => place(a) - place(b) || 0) : all;
-}
-
-/** @param {Field[]} fields @param {Map<string, number>} [places] */
-function walk(fields, places = new Map()) {
-  for (const field of fields) {
-    places.set(field.path, places.size);
-    walk(field.fields ?? [], places);
-  }
-  return places;
+  if (!unread.length) return found;
+  const taken = new Set(unread.map(({ path }) => path));
+  const paths = every(form.fields).map(({ path }) => path);
+  /** @param {Problem} problem  in a field, or about the whole */
+  const place = ({ path }) => (path ? paths.findLastIndex((of) => path === of || path.startsWith(of + "/")) : Infinity);
+  return [...unread, ...found.filter(({ path }) => !taken.has(path))].sort((a, b) => place(a) - place(b) || 0);
 }
 
 /** @param {string} path @param {string} name @returns {Problem} */

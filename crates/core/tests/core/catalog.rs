@@ -10,11 +10,12 @@ const TOO_LONG: &str = "mcp.elicitation.problem.too_long";
 const TOO_SMALL: &str = "mcp.elicitation.problem.too_small";
 const ASKS_FOR_TOOL: &str = "mcp.elicitation.label.asks_for_tool";
 
-const FILES: [(&str, [&str; 3]); 2] = [
+const FILES: [(&str, [&str; 4]); 2] = [
     (
         "en-US",
         [
             include_str!("../../locales/en-US.element.json"),
+            include_str!("../../locales/en-US.element-more.json"),
             include_str!("../../locales/en-US.page.json"),
             include_str!("../../locales/en-US.json"),
         ],
@@ -23,6 +24,7 @@ const FILES: [(&str, [&str; 3]); 2] = [
         "pt-BR",
         [
             include_str!("../../locales/pt-BR.element.json"),
+            include_str!("../../locales/pt-BR.element-more.json"),
             include_str!("../../locales/pt-BR.page.json"),
             include_str!("../../locales/pt-BR.json"),
         ],

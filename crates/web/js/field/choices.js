@@ -2,6 +2,7 @@
  * Some of several options: a box to check for each.
  */
 import { h, words } from "../draw.js";
+import { look } from "../style.js";
 
 /** @type {import("../field.js").Kind} */
 export function choices(field, value = [], aria, { voice: { say } }) {
@@ -35,3 +36,8 @@ export function range({ min = 0, max } = {}, say) {
   const texts = [min > 1 && say("problem.too_few", { count: min }), max !== undefined && say("problem.too_many", { count: max })];
   return texts.filter(Boolean).join(". ") || undefined;
 }
+
+look(`
+.check { display: grid; grid-template-columns: auto 1fr; gap: 0 .625rem; padding-block: .25rem; }
+.check .help { grid-column: 2; }
+`);

@@ -5,10 +5,9 @@
  * wheel. What is typed stays as it is typed; the arrow keys step, and the bounds are told.
  */
 import { changed, h } from "../draw.js";
-import { entry } from "./entry.js";
 
 /** @type {import("../field.js").Kind} */
-export function number(field, value, aria, at) {
+export function number(field, value = "", aria, at) {
   const whole = field.kind === "integer";
   const { minimum, maximum, above, below, step = 1 } = field.range ?? {};
   const control = h("input", {
@@ -26,7 +25,8 @@ export function number(field, value, aria, at) {
       changed(control);
     },
   });
-  return { ...entry(field, control, value, at), hint: bounds(minimum, maximum, at.voice) };
+  control.value = value;
+  return { control, read: () => control.value, hint: bounds(minimum, maximum, at.voice) };
 }
 
 /** @param {any} min @param {any} max @param {import("../draw.js").Voice} voice */

@@ -3,10 +3,11 @@
  * last one back, and each can be removed by its own button.
  */
 import { changed, clean, cross, h } from "../draw.js";
+import { look } from "../style.js";
 import { range } from "./choices.js";
 
 /** @type {import("../field.js").Kind} */
-export function tags(field, value = [], aria, { voice: { say } }) {
+export function tags(field, value = [], aria, { voice: { say }, announce }) {
   /** @type {string[]} */
   let entries = [...value];
   const list = h("ul", { "aria-label": clean(field.label, 200) });
@@ -20,7 +21,7 @@ export function tags(field, value = [], aria, { voice: { say } }) {
         event.preventDefault(); // an Enter that adds does not send
         add();
       }
-      if (event.key === "Backspace" && !control.value && entries.length) change(entries.slice(0, -1));
+      if (event.key === "Backspace" && !control.value && entries.length) remove(entries.length - 1);
     },
   });
 
@@ -34,13 +35,19 @@ export function tags(field, value = [], aria, { voice: { say } }) {
     change(all);
   }
 
+  /** @param {number} index */
+  function remove(index) {
+    announce(say("label.item_removed", { item: clean(entries[index], 100) }));
+    change(entries.filter((_, at) => at !== index));
+  }
+
   /** @param {string[]} next */
   function change(next) {
     entries = next;
     list.replaceChildren(...entries.map((entry, index) => h(
       "li", {}, h("bdi", {}, clean(entry)),
       cross(say("action.remove_item", { item: clean(entry, 100) }), () => {
-        change(entries.filter((_, at) => at !== index));
+        remove(index);
         control.focus();
       }, "remove"),
     )));
@@ -55,3 +62,10 @@ export function tags(field, value = [], aria, { voice: { say } }) {
     hint: [say("label.tags_hint"), range(field.count, say)].filter(Boolean).join(". "),
   };
 }
+
+look(`
+.tags { margin-block-start: .375rem; }
+.tags ul { display: flex; flex-wrap: wrap; gap: .375rem; margin-block-end: .5rem; }
+.tags li { display: flex; align-items: center; gap: .125rem; background: var(--tint); border: 1px solid transparent; border-radius: 9rem; padding-inline-start: .75rem; font-size: .875rem; }
+.remove { min-block-size: 1.75rem; padding: 0 .625rem; border-radius: 9rem; }
+`);

@@ -4,7 +4,7 @@
  * Lengths are checked, not enforced: `maxlength` would cut what is pasted without a word.
  */
 import { h } from "../draw.js";
-import { entry } from "./entry.js";
+import { more } from "../more.js";
 
 /** @type {Record<string, Record<string, string>>} */
 const FORMATS = {
@@ -15,8 +15,19 @@ const FORMATS = {
 };
 
 /** @type {import("../field.js").Kind} */
-export function text(field, value, aria, at) {
+export function text(field, value = "", aria) {
   const format = field.text?.format ?? "";
-  if (format === "textarea") return entry(field, h("textarea", { ...aria, rows: "4", dir: "auto" }), value, at);
-  return entry(field, h("input", { type: "text", dir: "auto", ...FORMATS[format], ...aria }), value, at);
+  const control = format === "textarea"
+    ? h("textarea", { ...aria, rows: "4", dir: "auto" })
+    : h("input", { type: "text", dir: "auto", ...FORMATS[format], ...aria });
+  const shown = format === "date-time" ? more.format?.local(value) ?? "" : value;
+  control.value = shown;
+  return {
+    control,
+    read: () => {
+      // A date that is half filled in reads as empty. It must be a problem, not left out in silence.
+      if (control.validity.badInput) return "?";
+      return control.value === shown ? value : control.value; // unchanged: with the offset it came with
+    },
+  };
 }

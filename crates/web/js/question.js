@@ -1,0 +1,41 @@
+/**
+ * What a request asks: a form or a link, with everything that it takes to show it.
+ *
+ * @typedef {{form?: import("./form.js").Form, link?: import("./link.js").Verdict}} Question   neither: it can only be refused
+ */
+import { open, openAtOnce } from "./form.js";
+import * as locale from "./locale.js";
+import { load, more } from "./more.js";
+
+/** At once, if nothing has to be loaded for it, as for most. @param {any} request @returns {Question | undefined} */
+export function atOnce(request) {
+  const form = isLink(request) ? undefined : openAtOnce(schemaOf(request));
+  return form && { form };
+}
+
+/**
+ * @param {any} request
+ * @param {string} tag      the language it is shown in
+ * @param {string} [asker]  the asking server's host
+ * @returns {Promise<Question>}
+ */
+export async function fetched(request, tag, asker) {
+  try {
+    const texts = locale.load(tag);
+    if (isLink(request)) {
+      await Promise.all([texts, load(["link"])]);
+      return { link: more.link?.judge(String(request.url), { asker }) };
+    }
+    const [form] = await Promise.all([open(schemaOf(request)), texts]);
+    return { form };
+  } catch {
+    await load(["notice"]).catch(() => {});
+    return {};
+  }
+}
+
+/** @param {any} request */
+const isLink = ({ mode }) => mode === "url";
+
+/** As the wire has it, or a ticket. @param {any} request */
+const schemaOf = ({ requestedSchema, schema }) => requestedSchema ?? schema;
