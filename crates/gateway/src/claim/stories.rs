@@ -6,7 +6,6 @@ use midcall_core::Answer;
 use midcall_desk::Outcome;
 use serde_json::{Value, json};
 
-use super::Waiting;
 use crate::session::Event;
 use crate::session::world::{PAGE, World, day};
 
@@ -14,14 +13,20 @@ const HOLD: Duration = Duration::from_secs(45);
 
 /// A client that knows nothing of questions, with a call in which one has come up.
 fn asked() -> World {
-    let mut world = World::plain();
+    let mut world = shown();
     world.calls(1);
     world.asks(7, day());
-    world.on(Event::Asked(Waiting {
-        deadline: Some("2026-11-16T12:00:00.000Z".to_owned()),
-        page: Some("http://127.0.0.1:1".to_owned()),
-    }));
     world.to_client.clear();
+    world
+}
+
+/// A client that has been shown the added tool.
+fn shown() -> World {
+    let mut world = World::plain();
+    world.client(json!({"jsonrpc": "2.0", "id": "list", "method": "tools/list"}));
+    world.server(json!({"jsonrpc": "2.0", "id": "list", "result": {"tools": []}}));
+    world.to_client.clear();
+    world.to_server.clear();
     world
 }
 
@@ -102,7 +107,7 @@ fn a_call_that_is_too_old_is_let_go_and_its_result_collected_once_it_is_there() 
     );
 
     collects(&mut world, 3, &claim, None);
-    world.ends(7, Outcome::Answered(Answer::Cancelled, PAGE));
+    world.ends(1, Outcome::Answered(Answer::Cancelled, PAGE));
     assert_eq!(world.told_server()["id"], 7);
     world.server(result(1));
     assert_eq!(told(&mut world), [result(3)]);
@@ -135,7 +140,7 @@ fn a_result_that_came_before_anybody_asked_for_it_waits() {
 
 #[test]
 fn every_open_call_gets_a_claim_of_its_own() {
-    let mut world = World::plain();
+    let mut world = shown();
     world.calls(1);
     passes(&mut world, Duration::from_secs(30));
     world.calls(2);
@@ -201,6 +206,90 @@ fn a_claim_that_nobody_gave_is_worth_nothing() {
     }
     world.client(json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "awaitElicitation"}}));
     assert_eq!(told(&mut world)[0]["result"]["isError"], true);
+}
+
+#[test]
+fn two_who_collect_one_result_both_get_it() {
+    let mut world = asked();
+    passes(&mut world, HOLD);
+    let claim = claim(&told(&mut world)[0]);
+    collects(&mut world, 2, &claim, None);
+    collects(&mut world, 3, &claim, None);
+    world.server(result(1));
+    assert_eq!(told(&mut world), [result(2), result(3)]);
+}
+
+#[test]
+fn ids_and_tokens_of_calls_that_are_over_are_free_again() {
+    let mut world = asked();
+    passes(&mut world, HOLD);
+    let claim = claim(&told(&mut world)[0]);
+    // While it runs, its id is taken.
+    world.calls(1);
+    assert_eq!(told(&mut world)[0]["error"]["code"], -32600);
+    world.server(result(1));
+    world.ends(1, Outcome::TimedOut);
+    world.calls(1);
+    world.server(json!({"jsonrpc": "2.0", "method": "notifications/progress",
+        "params": {"progressToken": "t1", "progress": 1}}));
+    assert_eq!(world.to_client.len(), 1);
+    world.to_client.clear();
+    let second = json!({"jsonrpc": "2.0", "id": 1, "result": {"second": true}});
+    world.server(second.clone());
+    assert_eq!(told(&mut world), [second]);
+    collects(&mut world, 3, &claim, None);
+    assert_eq!(told(&mut world), [result(3)]);
+}
+
+#[test]
+fn a_call_taken_back_after_it_was_let_go_is_over() {
+    let mut world = asked();
+    passes(&mut world, HOLD);
+    let claim = claim(&told(&mut world)[0]);
+    collects(&mut world, 2, &claim, None);
+    world.client(
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}),
+    );
+    let told = told(&mut world);
+    assert_eq!(
+        (&told[0]["id"], &told[0]["error"]["code"]),
+        (&json!(2), &json!(-32603))
+    );
+    assert_eq!(world.told_server()["method"], "notifications/cancelled");
+}
+
+#[test]
+fn a_server_cannot_answer_what_it_was_not_asked() {
+    let mut world = asked();
+    passes(&mut world, HOLD);
+    let claim = claim(&told(&mut world)[0]);
+    collects(&mut world, 2, &claim, None);
+    world.server(result(2));
+    assert!(told(&mut world).is_empty());
+    world.server(result(1));
+    assert_eq!(told(&mut world), [result(2)]);
+}
+
+#[test]
+fn a_client_that_is_not_to_ask_may_be_impatient_too() {
+    let both = json!({"elicitation": {"form": {}, "url": {}}});
+    let mut world = World::opened("page", "2025-11-25", both, "2025-11-25");
+    world.calls(1);
+    world.asks(7, day());
+    passes(&mut world, HOLD);
+    assert_eq!(told(&mut world)[0]["id"], 1);
+}
+
+#[test]
+fn hundreds_of_old_calls_do_not_keep_anybody_busy() {
+    let mut world = World::plain();
+    for id in 0..300 {
+        world.calls(id + 1);
+    }
+    world.asks(999, day());
+    passes(&mut world, HOLD);
+    assert_eq!(told(&mut world).len(), 256);
+    assert!(world.session.wakes_at().is_none_or(|at| at > world.now));
 }
 
 #[test]

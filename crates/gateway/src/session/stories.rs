@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use midcall_core::{Answer, Elicitation, Limits, Values, Wanted, Words};
-use midcall_desk::{Outcome, Unavailable, Withdrawn};
+use midcall_desk::{By, Outcome, Route, Unavailable, Withdrawn};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::world::{PAGE, World, day, link, number};
-use super::{Act, Event};
+use super::world::{PAGE, World, day, link};
+use super::{Act, Event, Turn};
 use crate::frame::Frame;
 
 fn accepted(elicitation: &Elicitation, content: Value) -> Answer {
@@ -111,14 +111,14 @@ fn a_client_that_cannot_ask_leaves_it_to_the_page() {
         world.calls(1);
         world.to_client.clear();
         world.asks(7, day());
-        let (id, elicitation) = world.asked.pop().unwrap();
-        assert_eq!(id, number(7));
+        let (turn, elicitation) = world.asked.pop().unwrap();
+        assert_eq!(turn, Turn(1));
         assert_eq!(elicitation.asker.server, "books");
         assert_eq!(elicitation.asker.version.as_deref(), Some("2"));
         assert_eq!(elicitation.asker.tool.as_deref(), Some("book"));
         world.to_client.clear(); // The first word that the call is alive.
         let (outcome, result) = outcomes(&elicitation)[case].clone();
-        world.ends(7, outcome);
+        world.ends(1, outcome);
         assert_eq!(
             world.told_server(),
             json!({"jsonrpc": "2.0", "id": 7, "result": result})
@@ -156,19 +156,19 @@ fn every_mode_finds_its_own_way() {
 fn opening_a_link_is_consent_and_finishing_is_not_told_again() {
     let mut world = World::plain();
     world.asks(7, link());
-    world.on(Event::Opened(number(7)));
+    world.on(Event::Opened(Turn(1), PAGE));
     assert_eq!(
         world.told_server()["result"],
         json!({"action": "accept", "_meta": {"dev.midcall/outcome":
         {"state": "answered", "by": {"route": "page", "human": true}}}})
     );
-    world.on(Event::Opened(number(7)));
+    world.on(Event::Opened(Turn(1), PAGE));
     world.server(
         json!({"jsonrpc": "2.0", "method": "notifications/elicitation/complete",
         "params": {"elicitationId": "e1"}}),
     );
-    assert_eq!(world.completed, [number(7)]);
-    world.ends(7, Outcome::Answered(Answer::Cancelled, PAGE));
+    assert_eq!(world.completed, [(Turn(1), PAGE)]);
+    world.ends(1, Outcome::Answered(Answer::Cancelled, PAGE));
     assert!(world.to_server.is_empty() && world.to_client.is_empty());
     // Of a link that it has opened itself, the client hears.
     let other = json!({"jsonrpc": "2.0", "method": "notifications/elicitation/complete",
@@ -183,14 +183,13 @@ fn a_server_that_takes_its_question_back_closes_it_where_it_is_shown() {
     let mut world = World::plain();
     world.asks(7, day());
     world.server(cancelled(7));
-    assert_eq!(world.withdrawn, [(number(7), Withdrawn::ByServer)]);
-    // Until the desk has let it go, its id would be mistaken for the next one's.
+    assert_eq!(world.withdrawn, [(Turn(1), Withdrawn::ByServer)]);
+    // A server that uses the id again hears of its new question only.
     world.asks(7, day());
-    assert_eq!(world.told_server()["error"]["code"], -32600);
-    world.ends(7, Outcome::Withdrawn(Withdrawn::ByServer));
+    world.ends(1, Outcome::Withdrawn(Withdrawn::ByServer));
     assert!(world.to_client.is_empty() && world.to_server.is_empty());
-    world.asks(7, day());
-    assert_eq!(world.asked.len(), 2);
+    world.ends(2, Outcome::TimedOut);
+    assert_eq!(world.told_server()["id"], 7);
 
     let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
     world.asks(7, day());
@@ -208,8 +207,8 @@ fn a_call_taken_back_takes_its_question_with_it_if_it_is_surely_its_own() {
     world.asks(7, day());
     world.client(cancel(1));
     assert_eq!(world.told_server(), cancel(1));
-    assert_eq!(world.withdrawn, [(number(7), Withdrawn::ByClient)]);
-    world.ends(7, Outcome::Withdrawn(Withdrawn::ByClient));
+    assert_eq!(world.withdrawn, [(Turn(1), Withdrawn::ByClient)]);
+    world.ends(1, Outcome::Withdrawn(Withdrawn::ByClient));
     assert_eq!(world.told_server()["result"]["action"], "cancel");
 
     // With two calls open, only the last one that is left can be meant.
@@ -220,7 +219,7 @@ fn a_call_taken_back_takes_its_question_with_it_if_it_is_surely_its_own() {
     world.client(cancel(1));
     assert!(world.withdrawn.is_empty());
     world.client(cancel(2));
-    assert_eq!(world.withdrawn, [(number(7), Withdrawn::ByClient)]);
+    assert_eq!(world.withdrawn, [(Turn(1), Withdrawn::ByClient)]);
 
     // A call that came later is not the one.
     let mut world = World::plain();
@@ -264,7 +263,7 @@ fn calls_are_kept_alive_while_a_person_thinks() {
     world.server(json!({"jsonrpc": "2.0", "method": "notifications/progress",
         "params": {"progressToken": "t1", "progress": 4, "total": 10}}));
     assert_eq!(world.told_client()["params"]["progress"], 4);
-    world.ends(7, Outcome::TimedOut);
+    world.ends(1, Outcome::TimedOut);
     assert_eq!(world.session.wakes_at(), None);
 
     // After the call is answered, nothing is said about it.
@@ -327,7 +326,7 @@ fn what_nobody_asked_is_not_answered() {
     // The client never saw it, whatever it says.
     world.client(json!({"jsonrpc": "2.0", "id": 7, "result": {"action": "accept", "content": {"day": "2026-11-16"}}}));
     assert!(world.to_server.is_empty());
-    world.ends(7, Outcome::TimedOut);
+    world.ends(1, Outcome::TimedOut);
     assert_eq!(world.told_server()["result"]["action"], "cancel");
 }
 
@@ -347,7 +346,7 @@ fn questions_that_cannot_be_asked_are_refused_with_the_reason() {
     world.asks(7, day());
     assert_eq!(world.told_server()["error"]["code"], -32600);
     world.on(Event::Refused(
-        number(7),
+        Turn(1),
         "50 questions are open for this server already".to_owned(),
     ));
     assert_eq!(
@@ -367,7 +366,7 @@ fn whoever_goes_leaves_nothing_behind() {
     world.asks(7, day());
     world.to_client.clear();
     world.on(Event::ServerGone("was ended by signal 9".to_owned()));
-    assert_eq!(world.withdrawn, [(number(7), Withdrawn::ServerGone)]);
+    assert_eq!(world.withdrawn, [(Turn(1), Withdrawn::ServerGone)]);
     assert_eq!(
         world.told_client(),
         json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32603,
@@ -379,7 +378,7 @@ fn whoever_goes_leaves_nothing_behind() {
     world.calls(1);
     world.asks(7, day());
     world.on(Event::ClientGone);
-    assert_eq!(world.withdrawn, [(number(7), Withdrawn::ByClient)]);
+    assert_eq!(world.withdrawn, [(Turn(1), Withdrawn::ByClient)]);
     assert_eq!(
         world.told_server()["result"],
         json!({"action": "cancel", "_meta": {"dev.midcall/outcome":
@@ -397,6 +396,112 @@ fn noise_stays_on_its_side() {
     world.on(Event::Client(Frame::new("xyzzy\n".into())));
     assert_eq!(world.told_client()["error"]["code"], -32700);
     assert!(world.to_server.is_empty());
+}
+
+#[test]
+fn nobody_says_yes_for_a_person() {
+    let complete = json!({"jsonrpc": "2.0", "method": "notifications/elicitation/complete",
+        "params": {"elicitationId": "e1"}});
+    // Done before anybody opened it here.
+    let mut world = World::plain();
+    world.asks(7, link());
+    world.server(complete);
+    assert_eq!(world.withdrawn, [(Turn(1), Withdrawn::ByServer)]);
+    world.ends(1, Outcome::Withdrawn(Withdrawn::ByServer));
+    assert_eq!(world.told_server()["result"]["action"], "cancel");
+
+    // A script that opened it is told as what it is.
+    let script = By {
+        route: Route::Api,
+        human: false,
+    };
+    let mut world = World::plain();
+    world.asks(7, link());
+    world.on(Event::Opened(Turn(1), script));
+    let outcome = &world.told_server()["result"]["_meta"]["dev.midcall/outcome"];
+    assert_eq!(outcome["by"], json!({"route": "api", "human": false}));
+
+    // A form has nothing to open.
+    let mut world = World::plain();
+    world.asks(7, day());
+    world.on(Event::Opened(Turn(1), PAGE));
+    assert!(world.to_server.is_empty());
+}
+
+#[test]
+fn an_answer_that_nobody_can_read_is_none() {
+    let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+    for content in [
+        r#"{"day":1e999}"#,
+        r#"{"day":"\ud800"}"#,
+        &format!("{}{}", "[".repeat(200), "]".repeat(200)),
+    ] {
+        world.asks(7, day());
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":7,"result":{{"action":"accept","content":{content}}}}}"#
+        );
+        world.on(Event::Client(Frame::new(line.into())));
+        assert_eq!(world.told_server()["error"]["code"], -32603, "{content}");
+    }
+}
+
+#[test]
+fn in_company_a_question_is_still_a_question_and_an_answer_an_answer() {
+    let batch = json!([{"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": day()},
+        {"jsonrpc": "2.0", "method": "notifications/message"}]);
+    let mut world = World::plain();
+    world.server(batch.clone());
+    assert_eq!(world.asked.len(), 1);
+    assert_eq!(world.told_client()["method"], "notifications/message");
+    world.client(json!([{"jsonrpc": "2.0", "id": 7, "result": {"action": "accept", "content": {"day": "2026-11-16"}}}]));
+    assert!(world.to_server.is_empty(), "nobody asked the client");
+
+    let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+    world.server(batch);
+    world.client(json!([{"jsonrpc": "2.0", "id": 7, "result": {"action": "accept", "content": {"day": "xyzzy"}}}]));
+    assert_eq!(world.told_server()["error"]["code"], -32603);
+}
+
+#[test]
+fn after_one_side_is_gone_the_other_is_not_left_waiting() {
+    let mut world = World::opened(
+        "client,page",
+        "2025-11-25",
+        json!({"elicitation": {}}),
+        "2025-11-25",
+    );
+    world.asks(5, link());
+    world.on(Event::ClientGone);
+    world.to_server.clear();
+    world.asks(5, day());
+    world.ends(1, Outcome::Withdrawn(Withdrawn::ByClient));
+    assert_eq!(
+        world.told_server()["result"]["_meta"]["dev.midcall/outcome"]["state"],
+        "withdrawn"
+    );
+    assert_eq!(
+        world.asked.len(),
+        1,
+        "nobody is asked for a client that is gone"
+    );
+
+    let mut world = World::plain();
+    world.on(Event::ServerGone("closed its output".to_owned()));
+    world.client(json!({"jsonrpc": "2.0", "id": 9, "method": "tools/list"}));
+    assert_eq!(world.told_client()["error"]["code"], -32603);
+}
+
+#[test]
+fn a_question_that_is_being_taken_back_keeps_no_call_waiting() {
+    let mut world = World::plain();
+    world.calls(1);
+    world.asks(7, day());
+    world.client(
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}),
+    );
+    world.to_client.clear();
+    world.calls(2);
+    assert!(world.to_client.is_empty(), "{:?}", world.to_client);
 }
 
 fn anything() -> impl Strategy<Value = Value> {

@@ -8,8 +8,9 @@ use midcall_desk::{By, Outcome, Route, Withdrawn};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Act, Event, Rules, Session};
-use crate::frame::{Frame, Id};
+use super::{Act, Event, Rules, Session, Turn};
+use crate::claim::Waiting;
+use crate::frame::Frame;
 
 /// A session, what it did, and the clock.
 pub struct World {
@@ -17,9 +18,9 @@ pub struct World {
     pub now: Instant,
     pub to_client: Vec<Value>,
     pub to_server: Vec<Value>,
-    pub asked: Vec<(Id, Box<Elicitation>)>,
-    pub withdrawn: Vec<(Id, Withdrawn)>,
-    pub completed: Vec<Id>,
+    pub asked: Vec<(Turn, Box<Elicitation>)>,
+    pub withdrawn: Vec<(Turn, Withdrawn)>,
+    pub completed: Vec<(Turn, By)>,
     pub noise: usize,
 }
 
@@ -71,9 +72,9 @@ impl World {
             match act {
                 Act::ToClient(frame) => self.to_client.push(read(frame)),
                 Act::ToServer(frame) => self.to_server.push(read(frame)),
-                Act::Ask(id, elicitation) => self.asked.push((id, elicitation)),
-                Act::Withdraw(id, why) => self.withdrawn.push((id, why)),
-                Act::Complete(id) => self.completed.push(id),
+                Act::Ask(turn, elicitation) => self.asked.push((turn, elicitation)),
+                Act::Withdraw(turn, why) => self.withdrawn.push((turn, why)),
+                Act::Complete(turn, by) => self.completed.push((turn, by)),
                 Act::Noise(_) => self.noise += 1,
             }
         }
@@ -93,10 +94,15 @@ impl World {
         self.to_server.clear();
     }
 
+    /// A question comes, and if it goes to the desk, people see it.
     pub fn asks(&mut self, id: u64, params: Value) {
+        let before = self.asked.len();
         self.server(
             json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params}),
         );
+        if let Some((turn, _)) = self.asked.get(before) {
+            self.on(Event::Asked(*turn, waiting()));
+        }
     }
 
     pub fn passes(&mut self, time: Duration) {
@@ -117,8 +123,9 @@ impl World {
         self.to_client.remove(0)
     }
 
-    pub fn ends(&mut self, id: u64, outcome: Outcome) {
-        self.on(Event::Ended(number(id), outcome));
+    /// The question that was put on the desk as the nth ends.
+    pub fn ends(&mut self, nth: u64, outcome: Outcome) {
+        self.on(Event::Ended(Turn(nth), outcome));
     }
 }
 
@@ -127,8 +134,11 @@ pub const PAGE: By = By {
     human: true,
 };
 
-pub fn number(id: u64) -> Id {
-    Id::read(id.to_string().as_bytes()).unwrap()
+pub fn waiting() -> Waiting {
+    Waiting {
+        deadline: Some("2026-11-16T12:00:00.000Z".to_owned()),
+        page: Some("http://127.0.0.1:1".to_owned()),
+    }
 }
 
 pub fn day() -> Value {
