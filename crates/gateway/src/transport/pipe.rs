@@ -9,10 +9,12 @@ use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
 use std::os::unix::net;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use rustix::fs::{FileType, fstat};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::time::sleep;
 
 /// An end to read from.
 pub enum Reading {
@@ -95,10 +97,12 @@ impl Writing {
     }
 
     /// Closes it. What was written gets out first.
-    pub fn close(self) {
+    pub async fn close(self) {
         if let Self::Pipe(end, Some(copying)) = self {
             drop(end);
-            let _ = copying.join();
+            while !copying.is_finished() {
+                sleep(Duration::from_millis(5)).await;
+            }
         }
     }
 }
