@@ -84,12 +84,13 @@ impl Relay {
         loop {
             consume_budget().await; // A flood on one side must not keep everything else waiting.
             if let Some((status, until)) = &mut exit {
-                if self.to_client.as_ref().is_some_and(Outbox::is_full) {
+                let is_told = matches!(asked, Some((Asked::BySignal, _)));
+                if !is_told && self.to_client.as_ref().is_some_and(Outbox::is_full) {
                     *until = Instant::now() + LAST_WORDS; // It is the client who takes its time.
                 }
                 if self.server.is_none() || *until <= Instant::now() {
                     let status = *status;
-                    return self.finish(status).await;
+                    return self.finish(status, is_told).await;
                 }
             }
             let late = exit.map(|(_, at)| at).or(asked.map(|(_, at)| at));
@@ -229,7 +230,7 @@ impl Relay {
     }
 
     /// Tells the client what became of its calls, and ends.
-    async fn finish(mut self, status: ExitStatus) -> anyhow::Result<u8> {
+    async fn finish(mut self, status: ExitStatus, is_told: bool) -> anyhow::Result<u8> {
         let how = child::how(status);
         tracing::info!("the server {how}");
         self.tell(Event::ServerGone(how), &mut Vec::new()).await;
@@ -242,8 +243,10 @@ impl Relay {
                 out.close().await;
             }
         };
+        let long_enough = is_told.then(|| Instant::now() + LAST_WORDS);
         tokio::select! {
             () = last_words => {}
+            () = until(long_enough) => {}
             _ = self.signals.next() => {}
         }
         self.child.clear().await;
