@@ -34,4 +34,5 @@ need_rust() {
   cargo fmt --version >/dev/null 2>&1 || give_up "'cargo fmt' is missing: rustup component add rustfmt"
   cargo clippy --version >/dev/null 2>&1 || give_up "'cargo clippy' is missing: rustup component add clippy"
   need cc gcc libc6-dev # links every program, and compiles the C of aws-lc
+  need ps procps # tests look for processes that were left behind
 }
