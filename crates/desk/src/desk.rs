@@ -15,7 +15,7 @@ use crate::forms::Forms;
 use crate::inner::Inner;
 use crate::keeper;
 use crate::mark::Mark;
-use crate::outcome::{By, Closing, Outcome, State, Status, Withdrawn};
+use crate::outcome::{By, Closing, Outcome, Status, Withdrawn};
 use crate::record::{Stored, StoredQuestion};
 use crate::rules::{Limited, Rules};
 use crate::ticket::{Ticket, TicketId};
@@ -175,21 +175,15 @@ impl<S: Store, P: Post> Desk<S, P> {
         Watch::start(self.inner.store.clone(), scope.clone(), after).await
     }
 
-    /// Where a ticket stands.
+    /// Where a ticket stands, and how it closed if it did.
     pub async fn status(&self, scope: &Scope, id: TicketId) -> Result<Status, SettleError> {
         let record = self.inner.find(scope, id).await?;
         let stored = Stored::read(&record.bytes).ok_or(SettleError::NotFound)?;
         // The node that asked may be gone, and nobody has closed it yet.
         let is_late = self.inner.clock.now() >= stored.deadline;
-        let state = match stored.state() {
-            State::Open if is_late => State::TimedOut,
-            state => state,
-        };
-        Ok(Status {
-            id: record.id,
-            state,
-            deadline: stored.deadline.rfc3339(),
-        })
+        let late = is_late.then(|| Outcome::TimedOut.closing());
+        let closing = stored.closing.or(late);
+        Ok(Status::new(record.id, stored.deadline.rfc3339(), closing))
     }
 
     /// Hands in what a person said. Exactly one hand-in wins; the others hear that the ticket
