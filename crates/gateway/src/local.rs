@@ -16,6 +16,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::MakeWriter;
 
 use crate::duration;
 use crate::http::announce::Announced;
@@ -78,7 +79,7 @@ impl Local {
         // First of all: a signal during the start ends the process in good order too.
         let terminate = signal(SignalKind::terminate())?;
         let interrupt = signal(SignalKind::interrupt())?;
-        log(&flags.log)?;
+        log(&flags.log, io::stderr)?;
         rules.patience = flags.timeout;
         let server = Server::bind(flags.page_addr, bounds).await?;
         let desk = Desk::open(Memory::default(), Mailroom::default(), rules).await?;
@@ -136,11 +137,14 @@ impl Serving {
 }
 
 /// Tells what the filter lets through on standard error, in color for people only.
-pub fn log(filter: &str) -> anyhow::Result<()> {
+pub fn log<W>(filter: &str, to: W) -> anyhow::Result<()>
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
     let filter = EnvFilter::try_new(filter).context("--log is neither a level nor a filter")?;
     tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(io::stderr)
+        .with_writer(to)
         .with_ansi(io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none())
         .init();
     Ok(())

@@ -9,6 +9,7 @@ mod era;
 mod frame;
 mod http;
 mod local;
+mod printer;
 mod route;
 mod session;
 mod token;

@@ -33,8 +33,9 @@ impl Default for Tools {
 }
 
 impl Tools {
-    /// What the tool is called that collects results.
-    pub fn await_name(&self) -> &str {
+    /// What the tool is called that collects results. Whoever is told of it may call it.
+    pub fn await_name(&mut self) -> &'static str {
+        self.shown = true;
         self.await_
     }
 

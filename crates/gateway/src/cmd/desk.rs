@@ -3,11 +3,9 @@
 //! In: a question a line on standard input. Out: a line when it is asked and a line when it
 //! ends. What people typed is never printed, only the names of the fields.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead};
 use std::process::ExitCode;
-use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
-use std::time::Duration;
 
 use anyhow::{Context, bail};
 use midcall_core::{Answer, Asker, Elicitation, Limits, Scope};
@@ -21,6 +19,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::http::{Bounds, principal};
 use crate::local::{Flags, Local, LocalDesk, Site};
+use crate::printer::Printer;
 
 /// A desk by itself, for tests and for trying the API
 ///
@@ -80,7 +79,7 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let shutdown = CancellationToken::new();
     let waiting = TaskTracker::new();
     let mut lines = lines();
-    let (out, printing) = Printer::start();
+    let out = Printer::start(io::stdout());
     loop {
         tokio::select! {
             Some(line) = lines.recv() => match obey(&desk, &line, &out).await {
@@ -88,7 +87,7 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
                     waiting.spawn(follow(desk.clone(), ticket, shutdown.clone(), out.clone()));
                 }
                 Ok(None) => {}
-                Err(error) => out.print(&json!({"error": format!("{error:#}")})),
+                Err(error) => say(&out, &json!({"error": format!("{error:#}")})),
             },
             ended = serving.told_to_end() => break ended?,
         }
@@ -97,14 +96,7 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     waiting.close();
     waiting.wait().await;
     serving.close().await?;
-    drop(out);
-    // The last lines get out, unless nobody takes them.
-    for _ in 0..100 {
-        if printing.is_finished() {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    out.finish();
     Ok(ExitCode::SUCCESS)
 }
 
@@ -171,7 +163,7 @@ async fn obey(desk: &LocalDesk, line: &[u8], out: &Printer) -> anyhow::Result<Op
         ..principal()
     };
     let ticket = desk.ask(&scope, &question, None).await?;
-    out.print(&json!({"asked": ticket.id().to_string()}));
+    say(out, &json!({"asked": ticket.id().to_string()}));
     Ok(Some(ticket))
 }
 
@@ -192,37 +184,18 @@ async fn follow(desk: LocalDesk, mut ticket: Ticket, shutdown: CancellationToken
         Outcome::Answered(Answer::Accepted(checked), _) => checked.values().names().collect(),
         _ => Vec::new(),
     };
-    out.print(&Ended {
+    let ended = Ended {
         id: id.to_string(),
         closing: outcome.closing(),
         fields,
-    });
+    };
+    say(&out, &ended);
 }
 
-/// Standard output, behind a thread of its own: whoever should read it may have stopped, and
-/// then the desk goes on.
-#[derive(Clone)]
-struct Printer(SyncSender<Vec<u8>>);
-
-impl Printer {
-    fn start() -> (Self, thread::JoinHandle<()>) {
-        let (sender, lines) = sync_channel::<Vec<u8>>(16 * 1024);
-        let printing = thread::spawn(move || {
-            for line in lines {
-                if io::stdout().write_all(&line).is_err() {
-                    return;
-                }
-            }
-        });
-        (Self(sender), printing)
-    }
-
-    fn print(&self, line: &impl Serialize) {
-        if let Ok(mut text) = serde_json::to_vec(line) {
-            text.push(b'\n');
-            if self.0.try_send(text).is_err() {
-                tracing::warn!("nobody reads standard output: a line is left out");
-            }
-        }
+/// Prints a line of JSON.
+fn say(out: &Printer, line: &impl Serialize) {
+    let printed = serde_json::to_vec(line).is_ok_and(|line| out.print(&line));
+    if !printed {
+        tracing::warn!("nobody reads standard output: a line is left out");
     }
 }

@@ -18,12 +18,13 @@ use tokio::time::timeout;
 use crate::duration;
 use crate::frame::{Frame, Kind};
 use crate::local::{self, Flags};
+use crate::printer::Printer;
 use crate::route::{Page, Routes};
 use crate::session::{self, Session};
 use crate::transport::child::{Child, StartError};
 use crate::transport::{Line, Lines, Outbox, Reading, Writing};
 use midcall_core::wire::code;
-use relay::Relay;
+use relay::{Relay, Signals};
 
 /// Run a server so that its questions reach a person
 ///
@@ -93,10 +94,20 @@ impl FromStr for Hold {
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
-    local::log(&cmd.local.log)?;
+    // First of all: a signal during the start must not leave a server behind.
+    let signals = Signals::new()?;
+    let errors = Printer::start(io::stderr());
+    let log = errors.clone();
+    local::log(&cmd.local.log, move || log.clone())?;
     let most = cmd.max_message.saturating_mul(1024 * 1024);
     let mut client = Lines::new(Reading::new(duplicate(io::stdin())?)?, most);
     let mut to_client = Outbox::new(Writing::new(duplicate(io::stdout())?)?);
+    let (events, news) = unbounded_channel();
+    let announced = cmd.local.announce.is_some();
+    let mut page = Page::new(cmd.local, !cmd.no_open, events);
+    if announced {
+        page.bind().await?;
+    }
     let (child, output, input) = match Child::start(&cmd.server) {
         Ok(started) => started,
         Err(error) => return not_started(error, &mut client, &mut to_client).await,
@@ -108,12 +119,6 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
         hold: cmd.hold.0,
         name: name(&cmd.server),
     };
-    let (events, news) = unbounded_channel();
-    let announced = cmd.local.announce.is_some();
-    let mut page = Page::new(cmd.local, !cmd.no_open, events);
-    if announced {
-        page.bind().await?;
-    }
     let relay = Relay {
         session: Session::new(rules),
         client: Some(client),
@@ -123,8 +128,12 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
         child,
         page,
         news,
+        signals,
+        errors: errors.clone(),
     };
-    relay.run().await.map(ExitCode::from)
+    let code = relay.run().await;
+    errors.finish();
+    code.map(ExitCode::from)
 }
 
 /// How long the client may take to say something that can be answered.
@@ -146,8 +155,8 @@ async fn not_started(
     if let Ok(Ok(Line::Whole(line))) = timeout(FIRST_WORDS, client.next()).await
         && let Some((Kind::Request { id, .. }, _)) = Frame::new(line).peek()
     {
-        to_client.push(Frame::error(Some(&id), code::INTERNAL_ERROR, &told).into_bytes());
-        let _ = to_client.hurry();
+        to_client.answer(Frame::error(Some(&id), code::INTERNAL_ERROR, &told).into_bytes());
+        let _ = timeout(FIRST_WORDS, to_client.flush()).await;
     }
     Ok(ExitCode::from(code))
 }

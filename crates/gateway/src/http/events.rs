@@ -6,6 +6,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::extract::rejection::QueryRejection;
@@ -42,7 +43,7 @@ struct Following<S> {
     watch: Watch<S>,
     closing: CancellationToken,
     _place: OwnedSemaphorePermit,
-    _page: Option<Arc<()>>,
+    _page: Option<Arc<AtomicUsize>>,
 }
 
 pub async fn follow<S: Store, P: Post>(
@@ -63,7 +64,10 @@ pub async fn follow<S: Store, P: Post>(
         watch,
         closing: app.closing.clone(),
         _place: place,
-        _page: caller.by.human.then(|| app.pages.clone()),
+        _page: caller.by.human.then(|| {
+            app.pages.fetch_add(1, Ordering::Relaxed);
+            app.pages.clone()
+        }),
     };
     let events = unfold(following, |mut following| async {
         let event = following.next().await?;

@@ -22,6 +22,7 @@ mod tickets;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use axum::extract::DefaultBodyLimit;
@@ -61,14 +62,14 @@ pub struct Server {
     address: SocketAddr,
     keys: Arc<Keys>,
     bounds: Bounds,
-    pages: Arc<()>,
+    pages: Arc<AtomicUsize>,
 }
 
 /// What is known of a server from outside of it.
 pub struct Door {
     address: SocketAddr,
     keys: Arc<Keys>,
-    pages: Weak<()>,
+    pages: Weak<AtomicUsize>,
 }
 
 /// Why there is no server.
@@ -95,8 +96,8 @@ pub struct App<S: Store, P: Post> {
     pub desk: Desk<S, P>,
     keys: Arc<Keys>,
     streams: Arc<Semaphore>,
-    /// Every page that is connected holds a clone.
-    pages: Arc<()>,
+    /// How many pages there have been. Every one that is connected holds a clone.
+    pages: Arc<AtomicUsize>,
     /// Cancelled when the server shuts down: event streams have no end of their own.
     closing: CancellationToken,
 }
@@ -192,6 +193,13 @@ impl Door {
     /// The page's address with a fresh launch token.
     pub fn launch(&self) -> String {
         format!("{}/#{}", self.origin(), self.keys.launch().reveal())
+    }
+
+    /// How many times a person's page has connected.
+    pub fn seen(&self) -> usize {
+        self.pages
+            .upgrade()
+            .map_or(0, |seen| seen.load(Ordering::Relaxed))
     }
 
     /// Whether a person has the page open.

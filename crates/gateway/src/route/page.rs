@@ -35,8 +35,8 @@ pub struct Page {
     opens: bool,
     bound: Option<Bound>,
     tickets: HashMap<Turn, TicketId>,
-    /// When a browser was last opened.
-    launched: Option<Instant>,
+    /// When a browser was last opened, and how many pages had been seen before.
+    launched: Option<(Instant, usize)>,
     events: UnboundedSender<Event>,
 }
 
@@ -122,9 +122,11 @@ impl Page {
             },
         ));
         tokio::spawn(follow(turn, ticket, watch, self.events.clone()));
-        let is_coming = self.launched.is_some_and(|at| at.elapsed() < COMING);
+        let seen = bound.door.seen();
+        let is_coming =
+            (self.launched).is_some_and(|(at, before)| seen == before && at.elapsed() < COMING);
         if self.opens && !bound.door.is_open() && !is_coming {
-            self.launched = Some(Instant::now());
+            self.launched = Some((Instant::now(), seen));
             browser::open(&bound.door.launch());
         }
     }

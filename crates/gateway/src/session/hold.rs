@@ -85,10 +85,10 @@ impl Session {
         }
     }
 
-    fn waiting_words(&self, key: &str) -> String {
+    fn waiting_words(&mut self, key: &str) -> String {
+        let tool = self.tools.await_name();
         let page = self.waiting.page.as_deref().unwrap_or_default();
         let server = self.server.asker.server.as_str();
-        let tool = self.tools.await_name();
         let params = [
             ("server", server.into()),
             ("page", page.into()),

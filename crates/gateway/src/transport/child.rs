@@ -7,9 +7,11 @@ use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::process::Command;
+use tokio::time::sleep;
 
 use super::pipe::{Reading, Writing};
 
@@ -64,11 +66,35 @@ impl Child {
         self.process.wait().await
     }
 
+    /// Ends what it started and left behind, first kindly.
+    pub async fn clear(&self) {
+        self.signal(Signal::TERM);
+        for _ in 0..20 {
+            let left = self
+                .group
+                .is_some_and(|group| test_kill_process_group(group).is_ok());
+            if !left {
+                return;
+            }
+            sleep(Duration::from_millis(50)).await;
+        }
+        self.signal(Signal::KILL);
+    }
+
     /// Sends a signal to it and to what it started.
     pub fn signal(&self, signal: Signal) {
         if let Some(group) = self.group {
             // It may be gone already.
             let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+/// Whatever happens to us, nothing of it is left behind.
+impl Drop for Child {
+    fn drop(&mut self) {
+        if self.process.id().is_some() {
+            self.signal(Signal::KILL);
         }
     }
 }

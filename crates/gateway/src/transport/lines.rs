@@ -4,6 +4,7 @@ use std::io;
 
 use bytes::{Bytes, BytesMut};
 use memchr::memchr;
+use tokio::task::coop::consume_budget;
 
 use super::pipe::Reading;
 
@@ -51,6 +52,7 @@ impl Lines {
         loop {
             if let Some(line) = self.split() {
                 if line.iter().all(u8::is_ascii_whitespace) {
+                    consume_budget().await; // A flood of nothing must not keep others waiting.
                     continue;
                 }
                 return Ok(Line::Whole(line));

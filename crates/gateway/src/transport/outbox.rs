@@ -11,12 +11,22 @@ use super::pipe::Writing;
 /// whether it is full, and stop reading what fills it.
 pub struct Outbox {
     to: Writing,
-    lines: VecDeque<Bytes>,
+    lines: VecDeque<Line>,
     bytes: usize,
+    /// How many of them are our own answers.
+    own: usize,
+}
+
+struct Line {
+    bytes: Bytes,
+    own: bool,
 }
 
 /// How many bytes may wait before the other side is read no more.
 const FULL: usize = 256 * 1024;
+
+/// How many bytes of our own answers may wait before whoever causes them is read no more.
+const FLOODED: usize = 1024 * 1024;
 
 /// How many lines are written with one call.
 const AT_ONCE: usize = 16;
@@ -27,6 +37,7 @@ impl Outbox {
             to,
             lines: VecDeque::new(),
             bytes: 0,
+            own: 0,
         }
     }
 
@@ -38,14 +49,30 @@ impl Outbox {
         self.bytes >= FULL
     }
 
-    /// Takes a line, with its end or without.
+    /// Whether whoever should take our answers causes more and more of them.
+    pub fn is_flooded(&self) -> bool {
+        self.own >= FLOODED
+    }
+
+    /// Takes a line of the other side, with its end or without.
     pub fn push(&mut self, line: Bytes) {
-        self.bytes += line.len();
-        let ends = line.ends_with(b"\n");
-        self.lines.push_back(line);
-        if !ends {
-            self.bytes += 1;
-            self.lines.push_back(Bytes::from_static(b"\n"));
+        self.add(line, false);
+    }
+
+    /// Takes an answer of our own.
+    pub fn answer(&mut self, line: Bytes) {
+        self.add(line, true);
+    }
+
+    fn add(&mut self, bytes: Bytes, own: bool) {
+        let ends = bytes.ends_with(b"\n");
+        for bytes in [bytes, Bytes::from_static(b"\n")]
+            .into_iter()
+            .take(if ends { 1 } else { 2 })
+        {
+            self.bytes += bytes.len();
+            self.own += if own { bytes.len() } else { 0 };
+            self.lines.push_back(Line { bytes, own });
         }
     }
 
@@ -69,26 +96,28 @@ impl Outbox {
     }
 
     /// Closes the other side's input. What waited is lost.
-    pub fn close(self) {
-        self.to.close();
+    pub async fn close(self) {
+        self.to.close().await;
     }
 
     fn gone(&mut self, mut written: usize) {
         self.bytes -= written;
         while let Some(line) = self.lines.front_mut() {
-            if written < line.len() {
-                line.advance(written);
+            let gone = written.min(line.bytes.len());
+            self.own -= if line.own { gone } else { 0 };
+            if written < line.bytes.len() {
+                line.bytes.advance(written);
                 return;
             }
-            written -= line.len();
+            written -= gone;
             self.lines.pop_front();
         }
     }
 }
 
-fn pieces(lines: &VecDeque<Bytes>) -> Vec<IoSlice<'_>> {
+fn pieces(lines: &VecDeque<Line>) -> Vec<IoSlice<'_>> {
     let lines = lines.iter().take(AT_ONCE);
-    lines.map(|line| IoSlice::new(line)).collect()
+    lines.map(|line| IoSlice::new(&line.bytes)).collect()
 }
 
 #[cfg(test)]
@@ -124,8 +153,25 @@ mod tests {
             out.flush().await.unwrap();
         }
         assert!(!out.is_full());
-        out.close();
+        out.close().await;
         assert_eq!(reading.await.unwrap(), expected);
+    }
+
+    #[tokio::test]
+    async fn our_own_answers_are_counted_until_they_are_out() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let mut out = Outbox::new(Writing::new(writer.into()).unwrap());
+        out.push("x".repeat(3 * FLOODED).into());
+        assert!(out.is_full() && !out.is_flooded());
+        out.answer("y".repeat(FLOODED).into());
+        assert!(out.is_flooded());
+        let reading = tokio::task::spawn_blocking(move || io::copy(&mut reader, &mut io::sink()));
+        while !out.is_empty() {
+            out.flush().await.unwrap();
+        }
+        assert!(!out.is_flooded() && !out.is_full());
+        out.close().await;
+        reading.await.unwrap().unwrap();
     }
 
     #[tokio::test]
@@ -146,7 +192,7 @@ mod tests {
         while !out.is_empty() {
             out.flush().await.unwrap();
         }
-        out.close();
+        out.close().await;
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}\n");
         std::fs::remove_file(path).unwrap();
     }

@@ -5,14 +5,16 @@
 //! thread and a pipe of its own.
 
 use std::fs::File;
-use std::io::{self, IoSlice};
+use std::io::{self, IoSlice, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use rustix::fs::{FileType, fstat};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::time::sleep;
 
 /// An end to read from.
 pub enum Reading {
@@ -34,8 +36,7 @@ impl Reading {
             FileType::Socket => Ok(Self::Socket(socket(end)?)),
             _ => {
                 let (reader, mut writer) = io::pipe()?;
-                // Whoever reads may have gone; then nobody minds.
-                thread::spawn(move || io::copy(&mut File::from(end), &mut writer));
+                thread::spawn(move || copy(File::from(end), &mut writer));
                 Ok(Self::Pipe(Receiver::from_owned_fd(reader.into())?))
             }
         }
@@ -69,9 +70,7 @@ impl Writing {
             FileType::Socket => Ok(Self::Socket(socket(end)?)),
             _ => {
                 let (mut reader, writer) = io::pipe()?;
-                let copying = thread::spawn(move || {
-                    let _ = io::copy(&mut reader, &mut File::from(end));
-                });
+                let copying = thread::spawn(move || copy(&mut reader, File::from(end)));
                 let end = Sender::from_owned_fd(writer.into())?;
                 Ok(Self::Pipe(end, Some(copying)))
             }
@@ -95,10 +94,23 @@ impl Writing {
     }
 
     /// Closes it. What was written gets out first.
-    pub fn close(self) {
+    pub async fn close(self) {
         if let Self::Pipe(end, Some(copying)) = self {
             drop(end);
-            let _ = copying.join();
+            while !copying.is_finished() {
+                sleep(Duration::from_millis(5)).await;
+            }
+        }
+    }
+}
+
+/// Copies until one side has gone; then nobody minds. Not `io::copy`: that lets the system hold
+/// the pipe while a terminal takes its time, and closing the pipe would wait for it.
+fn copy(mut from: impl Read, mut to: impl Write) {
+    let mut piece = [0; 16 * 1024];
+    while let Ok(read @ 1..) = from.read(&mut piece) {
+        if to.write_all(&piece[..read]).is_err() {
+            return;
         }
     }
 }

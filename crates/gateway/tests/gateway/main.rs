@@ -4,3 +4,4 @@ mod arrows;
 mod catalog;
 mod http;
 mod lint;
+mod wrap;

@@ -102,7 +102,7 @@ async def toppings(ctx: Context) -> str:
 async def steps(steps: int, ctx: Context) -> str:
     for step in range(1, steps + 1):
         await ctx.report_progress(step, steps)
-        await asyncio.sleep(0.02)  # TypeScript's client drops what comes together with the result
+        await asyncio.sleep(0.3)  # TypeScript's client drops what comes together with the result
     return "[]"
 
 

@@ -54,7 +54,7 @@ const tools = {
     const { progressToken } = extra._meta ?? {};
     for (let progress = 1; progress <= steps && progressToken !== undefined; progress++) {
       await extra.sendNotification({ method: "notifications/progress", params: { progressToken, progress, total: steps } });
-      await sleep(20); // this SDK's client drops what comes together with the result
+      await sleep(300); // this SDK's client drops what comes together with the result
     }
     return [];
   },

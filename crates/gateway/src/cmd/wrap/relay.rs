@@ -5,16 +5,18 @@
 //! without us, and both directions go on independently.
 
 use std::future::pending;
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitStatus;
 use std::time::Duration;
 
 use rustix::process::Signal;
 use tokio::signal::unix::{self, SignalKind};
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::task::coop::consume_budget;
+use tokio::time::{Instant, sleep_until};
 
 use crate::frame::Frame;
+use crate::printer::Printer;
 use crate::route::Page;
 use crate::session::{Act, Event, Session};
 use crate::transport::child::{self, Child};
@@ -30,6 +32,9 @@ pub struct Relay {
     pub child: Child,
     pub page: Page,
     pub news: UnboundedReceiver<Event>,
+    pub signals: Signals,
+    /// Where people see what is no message.
+    pub errors: Printer,
 }
 
 /// What happens.
@@ -73,42 +78,49 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 impl Relay {
     /// Relays until the server has ended. The exit code is its own.
     pub async fn run(mut self) -> anyhow::Result<u8> {
-        let mut signals = Signals::new()?;
         let mut asked: Option<(Asked, Instant)> = None;
         let mut exit: Option<(ExitStatus, Instant)> = None;
         let mut acts = Vec::new();
         loop {
-            match exit {
-                Some((status, _)) if self.server.is_none() => return self.finish(status).await,
-                Some((status, until)) if until <= Instant::now() => {
-                    return self.finish(status).await;
+            consume_budget().await; // A flood on one side must not keep everything else waiting.
+            if let Some((status, until)) = &mut exit {
+                let is_told = matches!(asked, Some((Asked::BySignal, _)));
+                if !is_told && self.to_client.as_ref().is_some_and(Outbox::is_full) {
+                    *until = Instant::now() + LAST_WORDS; // It is the client who takes its time.
                 }
-                _ => {}
+                if self.server.is_none() || *until <= Instant::now() {
+                    let status = *status;
+                    return self.finish(status, is_told).await;
+                }
             }
             let late = exit.map(|(_, at)| at).or(asked.map(|(_, at)| at));
-            let event = match self.next(&mut signals, late, exit.is_some()).await? {
+            let event = match self.next(late, exit.is_some()).await? {
                 Happening::Session(event) => Some(event),
                 Happening::ClientEnd => {
                     asked.get_or_insert((Asked::ByClosing, Instant::now() + PATIENCE));
                     Some(Event::ClientGone)
                 }
+                // It is going, or it is of no use any more.
                 Happening::ServerEnd => {
                     self.server = None;
+                    asked.get_or_insert((Asked::ByClosing, Instant::now() + LAST_WORDS));
                     None
                 }
                 Happening::TooLong(who) => {
                     self.server = None;
                     self.child.signal(Signal::KILL);
-                    let limit =
-                        format!("was ended: {who} sent a message longer than --max-message");
-                    Some(Event::ServerGone(limit))
+                    let how = format!("was ended: {who} sent a message longer than --max-message");
+                    tracing::error!("the server {how}");
+                    Some(Event::ServerGone(how))
                 }
                 Happening::Written => None,
                 Happening::ServerDeaf => {
                     self.to_server = None;
+                    asked.get_or_insert((Asked::ByClosing, Instant::now() + LAST_WORDS));
                     None
                 }
                 Happening::Exit(status) => {
+                    self.child.signal(Signal::TERM); // What it started ends with it.
                     exit = Some((status, Instant::now() + LAST_WORDS));
                     None
                 }
@@ -124,7 +136,9 @@ impl Relay {
                     self.child
                         .signal(if firmly { Signal::KILL } else { Signal::TERM });
                     asked = Some((Asked::BySignal, Instant::now() + PATIENCE));
-                    None
+                    let is_useless = self.server.is_none() || self.to_server.is_none();
+                    (is_useless && self.client.is_some() && exit.is_none())
+                        .then(|| Event::ServerGone("closed its pipes".to_owned()))
                 }
             };
             if let Some(event) = event {
@@ -136,23 +150,20 @@ impl Relay {
                 && has_all
                 && let Some(out) = self.to_server.take()
             {
-                out.close();
+                out.close().await;
             }
         }
     }
 
     /// Waits for what happens next. `late` is when the server has had long enough.
-    async fn next(
-        &mut self,
-        signals: &mut Signals,
-        late: Option<Instant>,
-        exited: bool,
-    ) -> anyhow::Result<Happening> {
-        let server_listens = self.to_server.as_ref().is_none_or(|out| !out.is_full());
-        let client_listens = self.to_client.as_ref().is_none_or(|out| !out.is_full());
+    async fn next(&mut self, late: Option<Instant>, exited: bool) -> anyhow::Result<Happening> {
+        let is_full = |out: &Option<Outbox>| out.as_ref().is_some_and(Outbox::is_full);
+        let is_flooded = |out: &Option<Outbox>| out.as_ref().is_some_and(Outbox::is_flooded);
+        let hears_client = !is_full(&self.to_server) && !is_flooded(&self.to_client);
+        let hears_server = !is_full(&self.to_client) && !is_flooded(&self.to_server);
         let wakes_at = self.session.wakes_at();
         Ok(tokio::select! {
-            line = next_line(&mut self.client), if server_listens => match line {
+            line = next_line(&mut self.client), if hears_client => match line {
                 Ok(Line::Whole(line)) => Happening::Session(Event::Client(Frame::new(line))),
                 Ok(Line::TooLong) => Happening::TooLong("the client"),
                 Ok(Line::End) | Err(_) => {
@@ -160,7 +171,7 @@ impl Relay {
                     Happening::ClientEnd
                 }
             },
-            line = next_line(&mut self.server), if client_listens => match line {
+            line = next_line(&mut self.server), if hears_server => match line {
                 Ok(Line::Whole(line)) => Happening::Session(Event::Server(Frame::new(line))),
                 Ok(Line::TooLong) => Happening::TooLong("it"),
                 Ok(Line::End) | Err(_) => Happening::ServerEnd,
@@ -176,7 +187,7 @@ impl Relay {
             Some(event) = self.news.recv() => Happening::Session(event),
             () = until(wakes_at) => Happening::Session(Event::Woke),
             status = self.child.end(), if !exited => Happening::Exit(status?),
-            signal = signals.next() => Happening::Signal(signal),
+            signal = self.signals.next() => Happening::Signal(signal),
             () = until(late) => Happening::Late,
         })
     }
@@ -193,15 +204,20 @@ impl Relay {
         if let Event::Ended(turn, _) = &event {
             self.page.forget(*turn);
         }
+        let passes_on = (
+            matches!(event, Event::Server(_)),
+            matches!(event, Event::Client(_)),
+        );
         self.session.on(Instant::now(), event, acts);
         for act in acts.drain(..) {
             match act {
-                Act::ToClient(frame) => push(&mut self.to_client, frame),
-                Act::ToServer(frame) => push(&mut self.to_server, frame),
+                Act::ToClient(frame) => push(&mut self.to_client, frame, passes_on.0),
+                Act::ToServer(frame) => push(&mut self.to_server, frame, passes_on.1),
                 Act::Ask(turn, elicitation) => self.page.ask(turn, &elicitation).await,
                 Act::Withdraw(turn, why) => self.page.withdraw(turn, why).await,
                 Act::Complete(turn, by) => self.page.complete(turn, by).await,
-                Act::Noise(frame) => noise(&frame.into_bytes()),
+                // People see it where they see the server's errors.
+                Act::Noise(frame) => drop(self.errors.print(&frame.into_bytes())),
             }
         }
         // What cannot get out at once is waited for, and there an error is seen to.
@@ -214,21 +230,26 @@ impl Relay {
     }
 
     /// Tells the client what became of its calls, and ends.
-    async fn finish(mut self, status: ExitStatus) -> anyhow::Result<u8> {
+    async fn finish(mut self, status: ExitStatus, is_told: bool) -> anyhow::Result<u8> {
         let how = child::how(status);
         tracing::info!("the server {how}");
         self.tell(Event::ServerGone(how), &mut Vec::new()).await;
+        // A pipe would keep it for as long as somebody may read it, and so do we.
         let last_words = async {
-            while self.to_client.as_ref().is_some_and(|out| !out.is_empty())
+            while (self.to_client.as_ref()).is_some_and(|out| !out.is_empty())
                 && flush(&mut self.to_client).await.is_ok()
             {}
+            if let Some(out) = self.to_client.take() {
+                out.close().await;
+            }
         };
-        let _ = timeout(PATIENCE, last_words).await;
-        if let Some(out) = self.to_client.take() {
-            out.close();
+        let long_enough = is_told.then(|| Instant::now() + LAST_WORDS);
+        tokio::select! {
+            () = last_words => {}
+            () = until(long_enough) => {}
+            _ = self.signals.next() => {}
         }
-        // What the server started and left behind.
-        self.child.signal(Signal::TERM);
+        self.child.clear().await;
         self.page.close().await;
         Ok(child::code(status))
     }
@@ -250,9 +271,11 @@ async fn flush(out: &mut Option<Outbox>) -> io::Result<()> {
     }
 }
 
-fn push(out: &mut Option<Outbox>, frame: Frame) {
-    if let Some(out) = out {
-        out.push(frame.into_bytes());
+fn push(out: &mut Option<Outbox>, frame: Frame, passes_on: bool) {
+    match out {
+        Some(out) if passes_on => out.push(frame.into_bytes()),
+        Some(out) => out.answer(frame.into_bytes()),
+        None => {}
     }
 }
 
@@ -263,29 +286,15 @@ async fn until(at: Option<Instant>) {
     }
 }
 
-/// The server wrote something to its output that is no message: people see it where they see
-/// its errors.
-fn noise(line: &[u8]) {
-    tracing::debug!(
-        bytes = line.len(),
-        "the server wrote a line that is no message"
-    );
-    let mut errors = io::stderr().lock();
-    let _ = errors.write_all(line);
-    if !line.ends_with(b"\n") {
-        let _ = errors.write_all(b"\n");
-    }
-}
-
 /// The signals that are passed on.
-struct Signals {
+pub struct Signals {
     terminate: unix::Signal,
     interrupt: unix::Signal,
     hang_up: unix::Signal,
 }
 
 impl Signals {
-    fn new() -> io::Result<Self> {
+    pub fn new() -> io::Result<Self> {
         Ok(Self {
             terminate: unix::signal(SignalKind::terminate())?,
             interrupt: unix::signal(SignalKind::interrupt())?,

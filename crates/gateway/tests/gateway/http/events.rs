@@ -102,14 +102,19 @@ async fn a_stream_starts_with_what_is_open_and_follows() {
     assert_eq!(data["params"], day());
     assert_eq!(data["schema"], day()["requestedSchema"]);
 
-    let second = desk.ask(day()).await;
+    let link = json!({"mode": "url", "message": "Sign in", "url": "https://example.com/in",
+        "elicitationId": "e"});
+    let second = desk.ask(link).await;
     assert_eq!(events.heard().await, request(&second));
     script
         .post(&format!("/elicitation/{second}/opened"))
         .send()
         .await
         .unwrap();
-    assert_eq!(events.heard().await.0, "elicitation/opened");
+    let by = json!({"route": "api", "human": false});
+    let event = events.next().await.unwrap();
+    assert_eq!(event.name, "elicitation/opened");
+    assert_eq!(event.data, json!({"id": second, "by": by}));
     script
         .post(&format!("/elicitation/{second}/reject"))
         .send()
@@ -117,7 +122,6 @@ async fn a_stream_starts_with_what_is_open_and_follows() {
         .unwrap();
     let event = events.next().await.unwrap();
     assert_eq!(event.name, "elicitation/closed");
-    let by = json!({"route": "api", "human": false});
     let how = json!({"id": second, "state": "answered", "action": "decline", "by": by});
     assert_eq!(event.data, how);
     let event = events.next().await.unwrap();
