@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use midcall_core::{Form, Limits, Values};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::MEMORY;
 use crate::side::median;
@@ -27,6 +27,36 @@ pub fn run() {
     let nested = r#"{"properties":{"a":"#.repeat(10_000) + "{}" + &"}}".repeat(10_000);
     let many_a = format!(r#"{{"a":"{}!"}}"#, "a".repeat(10_000));
 
+    // What one definition holds, two hundred fields have.
+    let it = json!({"$ref": "#/$defs/it"});
+    let options: Vec<_> = (0..2_000).map(|n| n.to_string()).collect();
+    let options = json!({"type": "string", "enum": options});
+    let options = multiplied(json!({"type": "array", "items": it}), options);
+    let words = json!({"type": "string", "description": "x".repeat(240_000)});
+    let words = multiplied(it.clone(), words);
+    let rules = json!({"anyOf": vec![json!({"minLength": 5_000}); 2_400]});
+    let ruled = json!({"type": "string", "not": it, "default": "x".repeat(1_000)});
+    let rules = multiplied(ruled, rules);
+    let long: Map<_, _> = (0..200)
+        .map(|n| (format!("f{n}"), "x".repeat(5_000).into()))
+        .collect();
+    let long = Value::Object(long).to_string();
+
+    survive(
+        "hostile, 2,000 options in each of 200 fields",
+        &options,
+        "{}",
+    );
+    survive(
+        "hostile, 240 kB to read in each of 200 fields",
+        &words,
+        "{}",
+    );
+    survive(
+        "hostile, a rule of 4,800 nodes in each of 200 fields",
+        &rules,
+        &long,
+    );
     survive("hostile, schema of 1 MB", &megabyte, "{}");
     survive("hostile, 10,000 fields", &fields, "{}");
     survive("hostile, nesting of 10,000", &nested, "{}");
@@ -37,6 +67,12 @@ pub fn run() {
         let name = format!("hostile, pattern {pattern} on 10,000 a and a !");
         survive(&name, &schema.to_string(), &many_a);
     }
+}
+
+/// A form of 200 fields that lead to one definition, and the definition.
+fn multiplied(field: Value, it: Value) -> String {
+    let fields: Map<_, _> = (0..200).map(|n| (format!("f{n}"), field.clone())).collect();
+    json!({"type": "object", "$defs": {"it": it}, "properties": fields}).to_string()
 }
 
 fn survive(name: &str, schema: &str, content: &str) {
@@ -71,5 +107,8 @@ fn is_answered(schema: &str, content: &str) -> bool {
         return false;
     };
     form.problems(&values);
+    for (_, field) in form.walk() {
+        field.default();
+    }
     true
 }

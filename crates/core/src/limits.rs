@@ -17,6 +17,12 @@ pub struct Limits {
     pub name_bytes: usize,
     /// Options of one choice.
     pub options: usize,
+    /// Options of a form in all, each counted wherever a `$ref` repeats it.
+    pub options_in_all: usize,
+    /// Bytes of what people read in a form: titles, descriptions, options; counted like options.
+    pub words_bytes: usize,
+    /// Bytes that following `$ref`s may add to a schema.
+    pub inlined_bytes: usize,
     /// Groups within groups. What lies deeper is shown as JSON.
     pub nesting: usize,
     /// Bytes of a message to the person.
@@ -25,6 +31,11 @@ pub struct Limits {
 
 /// Whether a value takes no more bytes than that as JSON, looked at no further than needed.
 pub(crate) fn is_within(value: &Value, bytes: usize) -> bool {
+    left(value, bytes).is_some()
+}
+
+/// How many of so many bytes a value leaves as JSON; nothing if it takes more.
+pub(crate) fn left(value: &Value, bytes: usize) -> Option<usize> {
     fn take(value: &Value, left: &mut usize) -> Option<()> {
         let own = match value {
             Value::String(text) => text.len() + 2,
@@ -42,7 +53,8 @@ pub(crate) fn is_within(value: &Value, bytes: usize) -> bool {
         }
     }
     let mut left = bytes;
-    take(value, &mut left).is_some()
+    take(value, &mut left)?;
+    Some(left)
 }
 
 impl Default for Limits {
@@ -53,6 +65,9 @@ impl Default for Limits {
             fields: 200,
             name_bytes: 256,
             options: 2_000,
+            options_in_all: 10_000,
+            words_bytes: 256 * 1024,
+            inlined_bytes: 1024 * 1024,
             nesting: 4,
             message_bytes: 64 * 1024,
         }

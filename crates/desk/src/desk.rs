@@ -9,13 +9,14 @@ use std::time::Duration;
 use midcall_core::{Answer, Elicitation, FormError, Link, Problem, Scope, Values, Words};
 use midcall_store::{Key, NodeId, Post, PostError, Store, StoreError};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use crate::clock::Clock;
 use crate::forms::Forms;
 use crate::inner::Inner;
 use crate::keeper;
 use crate::mark::Mark;
-use crate::outcome::{By, Closing, Outcome, State, Status, Withdrawn};
+use crate::outcome::{By, Closing, Outcome, Status, Withdrawn};
 use crate::record::{Stored, StoredQuestion};
 use crate::rules::{Limited, Rules};
 use crate::ticket::{Ticket, TicketId};
@@ -95,10 +96,13 @@ impl<S: Store, P: Post> Clone for Desk<S, P> {
 impl<S: Store, P: Post> Desk<S, P> {
     /// Opens a desk, a node of its own among those that share the store and the post.
     pub async fn open(store: S, post: P, rules: Rules) -> Result<Self, PostError> {
+        Self::open_by(Clock::start(), store, post, rules).await
+    }
+
+    async fn open_by(clock: Clock, store: S, post: P, rules: Rules) -> Result<Self, PostError> {
         let node = NodeId(TicketId::random().to_string());
         let inbox = post.inbox(&node).await?;
         let (errands, running) = mpsc::unbounded_channel();
-        let clock = Clock::start();
         let inner = Arc::new(Inner {
             store,
             post,
@@ -137,8 +141,11 @@ impl<S: Store, P: Post> Desk<S, P> {
         // From here on, dropping the ticket takes the question back, also in the midst of this.
         let ticket = Ticket::new(id, waiting, inner.errands.clone());
 
+        // The timer counts the time that this machine is awake, the deadline is told in the time
+        // of day; whichever is over first ends it.
+        let timer = Instant::now() + patience;
+        let deadline = inner.clock.now().plus(patience);
         let asked = inner.stamp();
-        let deadline = asked.plus(patience);
         let stored = Stored {
             asked,
             deadline,
@@ -159,7 +166,7 @@ impl<S: Store, P: Post> Desk<S, P> {
             let taken = "a ticket's name was taken".to_owned();
             return Err(StoreError::Unreachable(taken).into());
         }
-        inner.lock().set_timer(id, inner.clock.instant(deadline));
+        inner.lock().set_timer(id, timer);
         Ok(ticket)
     }
 
@@ -171,25 +178,19 @@ impl<S: Store, P: Post> Desk<S, P> {
     /// The same, from where a watcher left off: `after` is the [`Watch::mark`] of what it saw
     /// last. A mark that this desk cannot have given yet is none.
     pub async fn watch_after(&self, scope: &Scope, after: &Mark) -> Result<Watch<S>, StoreError> {
-        let after = Some(after).filter(|after| !after.is_after(self.inner.clock.now()));
+        let after = Some(after).filter(|after| !after.is_after(self.inner.latest()));
         Watch::start(self.inner.store.clone(), scope.clone(), after).await
     }
 
-    /// Where a ticket stands.
+    /// Where a ticket stands, and how it closed if it did.
     pub async fn status(&self, scope: &Scope, id: TicketId) -> Result<Status, SettleError> {
         let record = self.inner.find(scope, id).await?;
         let stored = Stored::read(&record.bytes).ok_or(SettleError::NotFound)?;
         // The node that asked may be gone, and nobody has closed it yet.
         let is_late = self.inner.clock.now() >= stored.deadline;
-        let state = match stored.state() {
-            State::Open if is_late => State::TimedOut,
-            state => state,
-        };
-        Ok(Status {
-            id: record.id,
-            state,
-            deadline: stored.deadline.rfc3339(),
-        })
+        let late = is_late.then(|| Outcome::TimedOut.closing());
+        let closing = stored.closing.or(late);
+        Ok(Status::new(record.id, stored.deadline.rfc3339(), closing))
     }
 
     /// Hands in what a person said. Exactly one hand-in wins; the others hear that the ticket
@@ -231,11 +232,8 @@ impl<S: Store, P: Post> Desk<S, P> {
             stored.opened = Some(by);
             stored.changed = inner.stamp_after(stored.changed);
             let key = Key::new(&record.scope.user, &record.id);
-            let left = stored.deadline.0.saturating_sub(stored.changed.0);
-            let ttl = inner
-                .rules
-                .memory
-                .saturating_add(Duration::from_micros(left));
+            let left = stored.deadline.since(inner.clock.now());
+            let ttl = inner.rules.memory.saturating_add(left);
             if inner
                 .store
                 .replace(&key, record.version, stored.write(), ttl)
@@ -265,5 +263,93 @@ impl<S: Store, P: Post> Desk<S, P> {
     /// How many tickets of this desk are open.
     pub fn waiting(&self) -> usize {
         self.inner.lock().len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::tests::{system_seconds, turn, turnable};
+    use crate::outcome::{Route, State};
+    use midcall_core::{Asker, Limits};
+    use midcall_store::{Mailroom, Memory};
+
+    async fn desk() -> Desk<Memory, Mailroom> {
+        let (store, post) = (Memory::default(), Mailroom::default());
+        let desk = Desk::open_by(turnable(), store, post, Rules::default()).await;
+        desk.unwrap()
+    }
+
+    fn ana() -> Scope {
+        Scope::user("ana")
+    }
+
+    async fn ask(desk: &Desk<Memory, Mailroom>) -> Ticket {
+        let params = r#"{"message": "Sure?", "requestedSchema": {"type": "object"}}"#;
+        let asked = Elicitation::read(params, Asker::named("crm"), &Limits::default()).unwrap();
+        desk.ask(&ana(), &asked, None).await.unwrap()
+    }
+
+    /// Seconds from now, as the system has it, until the deadline that is told.
+    async fn left(desk: &Desk<Memory, Mailroom>, id: TicketId) -> i64 {
+        let status = desk.status(&ana(), id).await.unwrap();
+        let deadline: jiff::Timestamp = status.deadline.parse().unwrap();
+        deadline.as_second() - system_seconds()
+    }
+
+    const HUMAN: By = By {
+        route: Route::Page,
+        human: true,
+    };
+
+    #[tokio::test(start_paused = true)]
+    async fn deadlines_told_after_a_sleep_lie_ahead_and_after_a_turn_back_not_too_far() {
+        let desk = desk().await;
+        let patience = desk.inner.rules.patience;
+        let start = Instant::now();
+        let (mut tickets, mut changes) = (Vec::new(), Vec::new());
+        for hours in [0, 1, -3] {
+            turn(hours);
+            let ticket = ask(&desk).await;
+            let told = left(&desk, ticket.id()).await;
+            let off = told.abs_diff(patience.as_secs() as i64);
+            assert!(off <= 2, "{hours}: {told}");
+            let record = desk.inner.find(&ana(), ticket.id()).await.unwrap();
+            changes.push(Stored::read(&record.bytes).unwrap().changed);
+            tickets.push(ticket);
+        }
+        assert!(changes.is_sorted(), "no stamp goes back: {changes:?}");
+        for ticket in tickets {
+            assert_eq!(ticket.await, Outcome::TimedOut);
+            let waited = start.elapsed();
+            assert!(waited.abs_diff(patience) < Duration::from_secs(1));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_after_the_deadline_that_was_told_is_late_though_the_machine_slept() {
+        let desk = desk().await;
+        let ticket = ask(&desk).await;
+        turn(1);
+        let status = desk.status(&ana(), ticket.id()).await.unwrap();
+        assert_eq!(status.state, State::TimedOut);
+        let late = desk
+            .settle(&ana(), ticket.id(), Submission::Cancel, HUMAN)
+            .await;
+        assert!(matches!(late, Err(SettleError::Closed(_))));
+        assert_eq!(ticket.await, Outcome::TimedOut);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_mark_still_counts_when_the_clock_is_turned_back() {
+        let desk = desk().await;
+        let _ticket = ask(&desk).await;
+        let mut watch = desk.watch(&ana()).await.unwrap();
+        watch.next().await.unwrap();
+        let mark = watch.mark().clone();
+        turn(-1);
+        let mut again = desk.watch_after(&ana(), &mark).await.unwrap();
+        let soon = Duration::from_millis(1);
+        assert!(tokio::time::timeout(soon, again.next()).await.is_err());
     }
 }

@@ -44,12 +44,9 @@ impl<S: Store, P: Post> Inner<S, P> {
         let id: TicketId = record.id.parse().map_err(|_| SettleError::NotFound)?;
         let changed = self.stamp_after(stored.changed);
         // An answer that its asker has not heard yet stays as long as it may be waited for.
-        let left = stored.deadline.0.saturating_sub(changed.0);
+        let left = stored.deadline.since(self.clock.now());
         let ttl = match said {
-            Some(_) => self
-                .rules
-                .memory
-                .saturating_add(Duration::from_micros(left)),
+            Some(_) => self.rules.memory.saturating_add(left),
             None => self.rules.memory,
         };
         let bytes = closed(stored, changed, outcome.closing(), said.as_ref());

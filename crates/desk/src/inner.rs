@@ -43,7 +43,13 @@ impl<S: Store, P: Post> Inner<S, P> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A stamp that no other change of this node has.
+    /// The latest stamp that this node may have given. The clock can have been turned back.
+    pub fn latest(&self) -> Stamp {
+        let last = Stamp(self.last.load(Ordering::Relaxed));
+        self.clock.now().max(last)
+    }
+
+    /// A stamp that no other change of this node has, and that is later than all before.
     pub fn stamp(&self) -> Stamp {
         let now = self.clock.now().0;
         let next = |last: u64| Some(now.max(last + 1));
@@ -71,7 +77,8 @@ impl<S: Store, P: Post> Inner<S, P> {
 
     /// The ticket in a record, if it still waits; nothing if its time is over, but the record
     /// did not say so yet: look again. A late answer must not win because the clock's own task
-    /// was slow, or the node that asked is gone.
+    /// was slow, the node that asked is gone, or the machine slept: what counts is the deadline
+    /// that surfaces were told, by the time of day.
     pub async fn still_open<'a>(
         &self,
         record: &'a Record,

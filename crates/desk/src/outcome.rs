@@ -101,7 +101,7 @@ pub struct Closing {
     pub reason: Option<String>,
 }
 
-/// What `status` tells.
+/// What `status` tells: where a ticket stands and, once it is closed, all that [`Closing`] says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Status {
     /// The ticket.
@@ -110,6 +110,41 @@ pub struct Status {
     pub state: State,
     /// When it closes by itself, or would have.
     pub deadline: String,
+    /// `accept`, `decline` or `cancel`, if it was answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// Who answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<By>,
+    /// Why it was taken back, in a word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl Status {
+    /// Where a ticket stands that closed so, or that is open.
+    pub(crate) fn new(id: String, deadline: String, closing: Option<Closing>) -> Self {
+        let open = Closing {
+            state: State::Open,
+            action: None,
+            by: None,
+            reason: None,
+        };
+        let Closing {
+            state,
+            action,
+            by,
+            reason,
+        } = closing.unwrap_or(open);
+        Self {
+            id,
+            state,
+            deadline,
+            action,
+            by,
+            reason,
+        }
+    }
 }
 
 impl Outcome {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::clock::Stamp;
-use crate::outcome::{By, Closing, State};
+use crate::outcome::{By, Closing};
 
 /// What the store keeps of a ticket. The params are kept as the wire brought them.
 #[derive(Serialize, Deserialize)]
@@ -62,12 +62,6 @@ impl<'a> Stored<'a> {
             serde_json::to_writer(&mut *buffer, self).expect("names and numbers can be written");
             Bytes::copy_from_slice(buffer)
         })
-    }
-
-    pub fn state(&self) -> State {
-        self.closing
-            .as_ref()
-            .map_or(State::Open, |closing| closing.state)
     }
 }
 

@@ -103,6 +103,11 @@ impl Local {
         self.server.door().launch()
     }
 
+    /// The same for a browser that is opened now.
+    pub fn launch_now(&self) -> String {
+        self.server.door().launch_now()
+    }
+
     /// Answers calls from now on.
     pub fn serve(self, site: Site) -> Serving {
         let closing = CancellationToken::new();

@@ -10,6 +10,7 @@ use serde_json::{Map, Number, Value};
 
 use super::number::{is_integer, is_rounded, order, whole};
 use super::pattern::MOST_TEXT;
+use super::schema::Effort;
 use super::*;
 use crate::values::{Checked, Unfit, Values};
 
@@ -41,6 +42,8 @@ struct Found {
     problems: Vec<Problem>,
     /// How much text was held against patterns.
     matched: usize,
+    /// What is left for the rules beyond fields' kinds.
+    effort: Effort,
 }
 
 impl Found {
@@ -91,7 +94,7 @@ impl Fields {
             self.sort(&mut found.problems[before..], at);
         }
         if let Some(beyond) = &self.beyond
-            && !beyond.admits(&Value::Object(values.clone()))
+            && !beyond.admits(&Value::Object(values.clone()), &mut found.effort)
         {
             found.add(at, Fault::JsonUnfit);
         }
@@ -101,7 +104,7 @@ impl Fields {
         match &self.extra {
             Extra::Allowed => {}
             Extra::Refused => found.add(at, Fault::UnknownField),
-            Extra::Fitting(schema) if schema.admits(value) => {}
+            Extra::Fitting(schema) if schema.admits(value, &mut found.effort) => {}
             Extra::Fitting(_) => found.add(at, Fault::JsonUnfit),
         }
     }
@@ -118,9 +121,13 @@ impl Fields {
 }
 
 impl Field {
-    /// Whether a value is one this field takes.
+    /// Whether a value is one this field takes, as far as one field's own suggestion is worth
+    /// finding out.
     pub(crate) fn takes(&self, value: &Value) -> bool {
-        let mut found = Found::default();
+        let mut found = Found {
+            effort: Effort::of_a_default(),
+            ..Found::default()
+        };
         self.look(value, &At::Root, &mut found);
         found.problems.is_empty()
     }
@@ -161,13 +168,13 @@ impl Field {
             (Kind::Group(fields), Value::Object(values)) => fields.look(values, at, found),
             (Kind::Group(_), _) => found.add(at, Fault::NotGroup),
             (Kind::Json(schema), value) => {
-                if !schema.admits(value) {
+                if !schema.admits(value, &mut found.effort) {
                     found.add(at, Fault::JsonUnfit);
                 }
             }
         }
         if let Some(beyond) = &self.beyond
-            && !beyond.admits(value)
+            && !beyond.admits(value, &mut found.effort)
         {
             found.add(at, Fault::JsonUnfit);
         }
@@ -239,7 +246,7 @@ impl Range {
             found.add(at, Fault::NotBelow(max.clone()));
         }
         if let Some(step) = &self.step
-            && !step.divides(number, value)
+            && !step.divides(number, value, &mut found.effort)
         {
             found.add(at, Fault::NotMultiple(step.of.clone()));
         }
@@ -247,10 +254,10 @@ impl Range {
 }
 
 impl Step {
-    fn divides(&self, number: &Number, value: &Value) -> bool {
+    fn divides(&self, number: &Number, value: &Value, effort: &mut Effort) -> bool {
         match (whole(number), whole(&self.of)) {
             (Some(number), Some(of)) => number % of == 0,
-            _ => self.exact.admits(value),
+            _ => self.exact.admits(value, effort),
         }
     }
 }
@@ -280,14 +287,14 @@ impl Count {
 impl Offers {
     fn look_each(&self, chosen: &[Value], at: &At<'_>, found: &mut Found) {
         // A long list against many options is looked up instead of compared.
-        let texts = self.list.iter().filter_map(|offer| offer.value.as_str());
+        let keys = self.list.iter().filter_map(|offer| Key::of(&offer.value));
         let is_long = chosen.len() > 16 && self.list.len() > 16;
-        let known: HashSet<&str> = texts.filter(|_| is_long).collect();
+        let known: HashSet<Key<'_>> = keys.filter(|_| is_long).collect();
         for (index, value) in chosen.iter().enumerate() {
             if found.enough() {
                 return;
             }
-            if !value.as_str().is_some_and(|text| known.contains(text)) {
+            if !Key::of(value).is_some_and(|key| known.contains(&key)) {
                 self.look(value, &At::Index(at, index), found);
             }
         }
@@ -316,6 +323,34 @@ pub(super) fn equal(a: &Value, b: &Value) -> bool {
     }
 }
 
+/// A scalar by which equal ones are found without comparing each with each: two have the same
+/// key exactly if they are [`equal`].
+#[derive(PartialEq, Eq, Hash)]
+pub(super) enum Key<'a> {
+    Text(&'a str),
+    Switch(bool),
+    Whole(i128),
+    /// The bits of a number with a fraction, or beyond any integer that is kept.
+    Float(u64),
+}
+
+impl<'a> Key<'a> {
+    pub fn of(value: &'a Value) -> Option<Self> {
+        Some(match value {
+            Value::String(text) => Self::Text(text),
+            Value::Bool(switch) => Self::Switch(*switch),
+            Value::Number(number) => match (whole(number), number.as_f64()?) {
+                (Some(whole), _) => Self::Whole(whole),
+                (None, float) if float.fract() == 0.0 && float.abs() < 1e30 => {
+                    Self::Whole(float as i128)
+                }
+                (None, float) => Self::Float(float.to_bits()),
+            },
+            _ => return None,
+        })
+    }
+}
+
 fn has_duplicate(entries: &[Value]) -> bool {
     fn compare(a: &&Value, b: &&Value) -> Ordering {
         match (a, b) {
@@ -339,4 +374,48 @@ fn has_duplicate(entries: &[Value]) -> bool {
     sorted
         .windows(2)
         .any(|pair| compare(&pair[0], &pair[1]) == Ordering::Equal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn scalars_have_one_key_exactly_if_they_are_equal() {
+        let scalars = json!([
+            "",
+            "1",
+            "a",
+            true,
+            false,
+            0,
+            -0.0,
+            1,
+            1.0,
+            1.5,
+            -1,
+            -1.0,
+            9007199254740992_u64,
+            9007199254740993_u64,
+            9007199254740992.0,
+            u64::MAX,
+            18446744073709551616.0,
+            i64::MIN,
+            -9223372036854775808.0,
+            1e300,
+            -1e300,
+            1e30,
+            1e29,
+            0.1,
+            5e-324
+        ]);
+        let scalars = scalars.as_array().unwrap();
+        for a in scalars {
+            for b in scalars {
+                assert_eq!(Key::of(a) == Key::of(b), equal(a, b), "{a} and {b}");
+            }
+        }
+        assert!(Key::of(&json!([])).is_none());
+    }
 }

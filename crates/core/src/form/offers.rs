@@ -1,8 +1,10 @@
 //! The options of a choice, out of whichever keyword has them.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
-use super::check::equal;
+use super::check::Key;
 use super::keyword::{text, texts};
 use super::read::{FormError, Reader, nonsense};
 use super::repair::Repaired;
@@ -28,10 +30,16 @@ impl Reader<'_> {
             let path = within.pointer();
             return Err(FormError::TooManyOptions { path, limit });
         }
+        self.read_options(&offers)?;
+        let mut known = HashSet::with_capacity(offers.len());
+        let is_new: Vec<bool> = offers
+            .iter()
+            .map(|offer| known.insert(Key::of(&offer.value)))
+            .collect();
+        drop(known);
         let mut list: Vec<Offer> = Vec::with_capacity(offers.len());
-        for (index, offer) in offers.into_iter().enumerate() {
-            let known = list.iter().any(|other| equal(&other.value, &offer.value));
-            if known || !has_type(&offer.value, schema.get("type")) {
+        for (index, (offer, is_new)) in offers.into_iter().zip(is_new).enumerate() {
+            if !is_new || !has_type(&offer.value, schema.get("type")) {
                 self.repaired(&At::Index(&within, index), Repaired::OptionDropped);
             } else {
                 list.push(offer);

@@ -13,9 +13,10 @@ use serde_json::{Map, Value};
 
 use super::keyword::{count, range, text, text_rules, texts};
 use super::repair::{Repair, Repaired};
+use super::schema::{Effort, MOST_RULES};
 use super::shape::{Shape, is_rule, without_null};
 use super::*;
-use crate::limits::{Limits, is_within};
+use crate::limits::{Limits, is_within, left};
 
 /// Why a schema is not a form. A pointer says where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,6 +49,26 @@ pub enum FormError {
     TooManyOptions {
         /// A JSON Pointer into the schema.
         path: String,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// More options in all than [`Limits::options_in_all`].
+    #[error("the form has more than {limit} options in all, counted for each field that has them")]
+    TooManyOptionsInAll {
+        /// How many there may be.
+        limit: usize,
+    },
+    /// More to read than [`Limits::words_bytes`].
+    #[error(
+        "the titles, descriptions and options of the form are longer than {limit} bytes in all, counted for each field that has them"
+    )]
+    TooManyWords {
+        /// How long they may be.
+        limit: usize,
+    },
+    /// More bytes behind `$ref`s than [`Limits::inlined_bytes`].
+    #[error("following the schema's $refs adds more than {limit} bytes to it")]
+    TooMuchInlined {
         /// How many there may be.
         limit: usize,
     },
@@ -91,11 +112,15 @@ impl Form {
         let mut reader = Reader {
             limits,
             fields: 0,
+            options: 0,
+            words: 0,
+            inlined: limits.inlined_bytes,
+            rules: MOST_RULES,
             shared: (!shared.is_empty()).then(|| Arc::new(shared)),
             repairs: Vec::new(),
         };
         let at = At::Root;
-        schema = reader.inline(schema, &at);
+        schema = reader.inline(schema, &at)?;
         match schema.get("type") {
             Some(Value::String(kind)) if kind == "object" => {}
             None => reader.repaired(&at, Repaired::TypeMissing),
@@ -107,6 +132,7 @@ impl Form {
         schema.shift_remove("type");
         let title = text(&mut schema, "title", &at)?;
         let description = text(&mut schema, "description", &at)?;
+        reader.read_words([&title, &description])?;
         let fields = reader.fields(&mut schema, &at, 0)?;
         Ok(Self {
             title,
@@ -124,6 +150,12 @@ const MOST_REPAIRS: usize = 100;
 pub(super) struct Reader<'a> {
     pub limits: &'a Limits,
     fields: usize,
+    options: usize,
+    words: usize,
+    /// Bytes that may still be inlined.
+    inlined: usize,
+    /// Nodes of rules that may still be enforced.
+    rules: usize,
     shared: Option<Arc<Map<String, Value>>>,
     repairs: Vec<Repair>,
 }
@@ -164,7 +196,7 @@ impl Reader<'_> {
         let extra = match schema.shift_remove("additionalProperties") {
             None | Some(Value::Bool(true)) => Extra::Allowed,
             Some(Value::Bool(false)) => Extra::Refused,
-            Some(Value::Object(schema)) => Extra::Fitting(Schema::new(schema, self.shared.clone())),
+            Some(Value::Object(schema)) => Extra::Fitting(self.rule(schema)),
             Some(_) => {
                 let at = At::Name(at, "additionalProperties");
                 return Err(nonsense(&at, "expected true, false or a schema"));
@@ -217,19 +249,22 @@ impl Reader<'_> {
             Value::Bool(false) => Map::from_iter([("not".to_owned(), Value::Object(Map::new()))]),
             _ => return Err(nonsense(&at, "expected a schema: an object, true or false")),
         };
-        schema = self.inline(schema, &at);
+        schema = self.inline(schema, &at)?;
         let mut nullable = false;
         if let Some(real) = without_null(&schema) {
             self.repaired(&at, Repaired::Nullable);
-            nullable = Schema::new(schema, self.shared.clone()).admits(&Value::Null);
-            schema = self.inline(real, &at);
+            nullable = self
+                .rule(schema)
+                .admits(&Value::Null, &mut Effort::default());
+            schema = self.inline(real, &at)?;
         }
         if let Some(Value::Object(items)) = schema.get_mut("items") {
-            *items = self.inline(std::mem::take(items), &At::Name(&at, "items"));
+            *items = self.inline(std::mem::take(items), &At::Name(&at, "items"))?;
         }
         let shape = Shape::of(&schema, &at)?;
         let title = text(&mut schema, "title", &at)?;
         let description = text(&mut schema, "description", &at)?;
+        self.read_words([&title, &description])?;
         let suggested = schema.shift_remove("default");
         let kind = self.kind(shape, &mut schema, &at, depth)?;
         let beyond = match kind {
@@ -299,7 +334,7 @@ impl Reader<'_> {
             }
             Shape::Group | Shape::Json => {
                 let whole = std::mem::take(schema);
-                return Ok(Kind::Json(Schema::new(whole, self.shared.clone())));
+                return Ok(Kind::Json(self.rule(whole)));
             }
         };
         schema.shift_remove("type");
@@ -310,7 +345,7 @@ impl Reader<'_> {
     }
 
     /// The rules that no kind took, if there are any.
-    fn beyond(&self, schema: &Map<String, Value>) -> Option<Schema> {
+    fn beyond(&mut self, schema: &Map<String, Value>) -> Option<Schema> {
         // Entries of a list may have words that restrict nothing.
         let is_rule = |(name, rule): &(&String, &Value)| match (name.as_str(), rule) {
             ("items", Value::Object(items)) => items.keys().any(|name| is_rule(name)),
@@ -319,14 +354,56 @@ impl Reader<'_> {
         schema.iter().any(|member| is_rule(&member)).then(|| {
             let rules = schema.iter().filter(is_rule);
             let rules = rules.map(|(name, rule)| (name.clone(), rule.clone()));
-            Schema::new(rules.collect(), self.shared.clone())
+            self.rule(rules.collect())
         })
+    }
+
+    /// A rule that is enforced, unless the form has had its share of rules already.
+    fn rule(&mut self, source: Map<String, Value>) -> Schema {
+        Schema::within(source, self.shared.clone(), &mut self.rules)
+    }
+
+    /// Counts what people read.
+    pub fn read_words<'a>(
+        &mut self,
+        words: impl IntoIterator<Item = &'a Option<String>>,
+    ) -> Result<(), FormError> {
+        let words = words.into_iter().flatten();
+        self.words += words.map(String::len).sum::<usize>();
+        let limit = self.limits.words_bytes;
+        match self.words > limit {
+            true => Err(FormError::TooManyWords { limit }),
+            false => Ok(()),
+        }
+    }
+
+    /// Counts options.
+    pub fn read_options(&mut self, offers: &[Offer]) -> Result<(), FormError> {
+        self.options += offers.len();
+        let limit = self.limits.options_in_all;
+        if self.options > limit {
+            return Err(FormError::TooManyOptionsInAll { limit });
+        }
+        self.words += offers
+            .iter()
+            .filter_map(|offer| offer.value.as_str())
+            .map(str::len)
+            .sum::<usize>();
+        self.read_words(
+            offers
+                .iter()
+                .flat_map(|offer| [&offer.title, &offer.description]),
+        )
     }
 
     /// Follows a `$ref` into the schema itself, also one that is wrapped in an `allOf` by
     /// itself, keeping the title or default that stands beside it. With rules beside it, or
     /// where it leads elsewhere, it stays: it is a rule then.
-    fn inline(&mut self, mut schema: Map<String, Value>, at: &At<'_>) -> Map<String, Value> {
+    fn inline(
+        &mut self,
+        mut schema: Map<String, Value>,
+        at: &At<'_>,
+    ) -> Result<Map<String, Value>, FormError> {
         const HOPS: usize = 8;
         for _ in 0..HOPS {
             let shared = self.shared.as_deref();
@@ -337,12 +414,14 @@ impl Reader<'_> {
                 (None, Some(Value::Array(all))) if all.len() == 1 => ("allOf", all.first()),
                 _ => break,
             };
-            let Some(Value::Object(found)) = found else {
+            let Some(whole @ Value::Object(found)) = found else {
                 break;
             };
             if schema.keys().any(|name| name != keyword && is_rule(name)) {
                 break;
             }
+            let limit = self.limits.inlined_bytes;
+            self.inlined = left(whole, self.inlined).ok_or(FormError::TooMuchInlined { limit })?;
             let mut found = found.clone();
             schema.shift_remove(keyword);
             found.append(&mut schema);
@@ -362,7 +441,7 @@ impl Reader<'_> {
         {
             schema.insert("type".into(), only);
         }
-        schema
+        Ok(schema)
     }
 
     pub fn repaired(&mut self, at: &At<'_>, what: Repaired) {

@@ -22,12 +22,35 @@ const DEEPEST: usize = 128;
 /// A `pattern` inside takes this much of that: compiling one is dear.
 const PATTERN: usize = 500;
 
-/// Nodes of a schema times nodes of a value: what one check may cost. Larger values pass here,
-/// and the server looks at them itself.
+/// The same for all rules of a form together. Those beyond it are not enforced.
+pub(super) const MOST_RULES: usize = 20_000;
+
+/// Nodes of a schema times nodes of a value: what the rules of a form may cost in one check.
+/// What is beyond it passes here, and the server looks at it itself.
 const EFFORT: usize = 3_000_000;
+
+/// What holding one field's own default against its rules may cost: each field has one.
+const DEFAULT_EFFORT: usize = 30_000;
 
 /// Bytes of one compiled `pattern` inside.
 const LARGEST_PATTERN: usize = 128 * 1024;
+
+/// What may still be spent on rules.
+#[derive(Debug)]
+pub(crate) struct Effort(usize);
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self(EFFORT)
+    }
+}
+
+impl Effort {
+    /// As much as one default is worth.
+    pub fn of_a_default() -> Self {
+        Self(DEFAULT_EFFORT)
+    }
+}
 
 /// A schema kept for what a form cannot express.
 #[derive(Clone)]
@@ -47,6 +70,25 @@ impl Schema {
         }
     }
 
+    /// The same, taking its nodes off what all rules of a form may have. One that finds too few
+    /// left is not enforced; what was spent on seeing that is gone too.
+    pub(crate) fn within(
+        source: Map<String, Value>,
+        shared: Option<Arc<Map<String, Value>>>,
+        left: &mut usize,
+    ) -> Self {
+        let schema = Self::new(source, shared);
+        let most = WIDEST.min(*left);
+        let nothing = Map::new();
+        let mut walk = Walk::new(schema.shared.as_deref().unwrap_or(&nothing), most);
+        let bearable = walk.keywords(&schema.source, 0).is_some();
+        *left -= most - walk.left;
+        if !bearable {
+            let _ = schema.compiled.set(None);
+        }
+        schema
+    }
+
     /// The schema as it came.
     pub fn source(&self) -> &Map<String, Value> {
         &self.source
@@ -57,23 +99,17 @@ impl Schema {
         self.compiled().is_some()
     }
 
-    /// Whether a value fits, or is too large to be held against this schema.
-    pub(crate) fn admits(&self, value: &Value) -> bool {
+    /// Whether a value fits, or is too large to be held against this schema with what is left.
+    pub(crate) fn admits(&self, value: &Value, effort: &mut Effort) -> bool {
         self.compiled()
-            .is_none_or(|ready| !ready.can_bear(value) || ready.validator.is_valid(value))
+            .is_none_or(|ready| !ready.can_bear(value, effort) || ready.validator.is_valid(value))
     }
 
     fn compiled(&self) -> Option<&Compiled> {
         self.compiled
             .get_or_init(|| {
                 let nothing = Map::new();
-                let mut walk = Walk {
-                    shared: self.shared.as_deref().unwrap_or(&nothing),
-                    followed: Vec::new(),
-                    used: BTreeSet::new(),
-                    left: WIDEST,
-                    patterns: false,
-                };
+                let mut walk = Walk::new(self.shared.as_deref().unwrap_or(&nothing), WIDEST);
                 walk.keywords(&self.source, 0)?;
                 // `#` is the whole schema, so its definitions go before those that a part has.
                 let mut whole = self.source.clone();
@@ -110,10 +146,16 @@ struct Compiled {
 }
 
 impl Compiled {
-    /// Whether holding a value against it takes a bearable time.
-    fn can_bear(&self, value: &Value) -> bool {
-        let mut left = EFFORT / self.nodes.max(1);
-        weigh(value, self.patterns, &mut left).is_some()
+    /// Whether holding a value against it takes a bearable time, which is then spent.
+    fn can_bear(&self, value: &Value, effort: &mut Effort) -> bool {
+        let nodes = self.nodes.max(1);
+        let most = effort.0 / nodes;
+        let mut left = most;
+        let bearable = weigh(value, self.patterns, &mut left).is_some();
+        if bearable {
+            effort.0 -= (most - left) * nodes;
+        }
+        bearable
     }
 }
 
@@ -147,6 +189,16 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
+    fn new(shared: &'a Map<String, Value>, left: usize) -> Self {
+        Self {
+            shared,
+            followed: Vec::new(),
+            used: BTreeSet::new(),
+            left,
+            patterns: false,
+        }
+    }
+
     /// `None` when the nodes are too many or too deep, go in circles, or lead elsewhere.
     fn schema(&mut self, schema: &'a Value, depth: usize) -> Option<()> {
         self.spend(1)?;
@@ -203,8 +255,9 @@ impl<'a> Walk<'a> {
     }
 
     fn spend(&mut self, nodes: usize) -> Option<()> {
-        self.left = self.left.checked_sub(nodes)?;
-        Some(())
+        let left = self.left.checked_sub(nodes);
+        self.left = left.unwrap_or_default();
+        left.map(|_| ())
     }
 }
 
@@ -255,8 +308,8 @@ mod tests {
             json!({"$defs": {"pair": {"type": "array", "minItems": 2}}}),
         );
         assert!(pairs.is_enforced());
-        assert!(pairs.admits(&json!([[1, 2]])));
-        assert!(!pairs.admits(&json!([[1]])));
+        assert!(pairs.admits(&json!([[1, 2]]), &mut Effort::default()));
+        assert!(!pairs.admits(&json!([[1]]), &mut Effort::default()));
     }
 
     #[test]
@@ -287,7 +340,7 @@ mod tests {
         ] {
             let schema = schema(source, Value::Null);
             assert!(!schema.is_enforced(), "{why}");
-            assert!(schema.admits(&json!(1)), "{why}");
+            assert!(schema.admits(&json!(1), &mut Effort::default()), "{why}");
         }
     }
 }

@@ -296,3 +296,121 @@ fn large_values_are_not_held_against_dear_rules_for_ever() {
     let texts = vec!["01".repeat(9_999) + "z"; 50];
     assert!(problems(&form, json!({"it": texts})).len() <= MANY);
 }
+
+/// A form of 200 fields that all lead to one definition, and the definition.
+fn shared(field: Value, it: Value) -> Value {
+    let fields: Map<_, _> = (0..200).map(|n| (format!("f{n}"), field.clone())).collect();
+    json!({"type": "object", "$defs": {"it": it}, "properties": fields})
+}
+
+#[test]
+fn what_definitions_multiply_is_counted_in_all() {
+    let limits = Limits::default();
+    let it = json!({"$ref": "#/$defs/it"});
+    let options: Vec<_> = (0..2_000).map(|n| n.to_string()).collect();
+    let options = json!({"type": "string", "enum": options});
+    let refused = FormError::TooManyOptionsInAll {
+        limit: limits.options_in_all,
+    };
+    let lists = shared(json!({"type": "array", "items": it}), options.clone());
+    assert_eq!(read(lists), Err(refused.clone()));
+    assert_eq!(read(shared(it.clone(), options)), Err(refused.clone()));
+    assert_eq!(
+        refused.to_string(),
+        "the form has more than 10000 options in all, counted for each field that has them"
+    );
+
+    let long = "x".repeat(240_000);
+    let refused = FormError::TooManyWords {
+        limit: limits.words_bytes,
+    };
+    for words in [
+        json!({"type": "string", "title": long}),
+        json!({"type": "string", "description": long}),
+        json!({"type": "string", "enum": [long]}),
+        json!({"type": "string", "oneOf": [{"const": "a", "title": long}]}),
+        json!({"type": "string", "enum": ["a"], "enumNames": [long]}),
+    ] {
+        assert_eq!(read(shared(it.clone(), words)), Err(refused.clone()));
+    }
+
+    let refused = FormError::TooMuchInlined {
+        limit: limits.inlined_bytes,
+    };
+    for rest in [
+        json!({"type": "string", "default": long}),
+        json!({"type": "string", "pattern": long}),
+        json!({"type": "string", "x-rest": long}),
+        json!({"type": "string", "not": {"const": long}}),
+    ] {
+        assert_eq!(read(shared(it.clone(), rest)), Err(refused.clone()));
+    }
+}
+
+/// Comparing each with each would take 2 * 10^10 comparisons.
+#[test]
+fn options_are_compared_without_comparing_each_with_each() {
+    let mut limits = Limits::default();
+    (limits.options, limits.options_in_all) = (300_000, 300_000);
+    (limits.schema_bytes, limits.words_bytes) = (10_000_000, 10_000_000);
+    let mut options: Vec<_> = (0..200_000).map(|n| json!(n)).collect();
+    options.extend([json!(7.0), json!(7.5), json!("7"), json!(7.5)]);
+    let list = json!({"type": "array", "items": {"enum": options}});
+    let schema = json!({"type": "object", "properties": {"it": list}});
+    let form = Form::from_value(schema, &limits).unwrap();
+    let Kind::Choices(choices) = &form.fields.get("it").unwrap().kind else {
+        panic!()
+    };
+    assert_eq!(choices.offers.list.len(), 200_002);
+
+    let mut chosen: Vec<_> = (0..200_000).map(|n| json!(f64::from(n))).collect();
+    assert_eq!(problems(&form, json!({"it": chosen})), []);
+    chosen.push(json!(-1));
+    let found = problems(&form, json!({"it": chosen}));
+    assert_eq!(found[0].fault, Fault::NotAnOption);
+}
+
+#[test]
+fn rules_are_enforced_up_to_a_number_in_all() {
+    let wide = json!({"anyOf": vec![json!({"minLength": 5_000}); 2_400]});
+    let rule =
+        json!({"type": "string", "not": {"$ref": "#/$defs/it"}, "default": "x".repeat(1_000)});
+    let form = read(shared(rule, wide)).unwrap();
+    let unenforced = form.unenforced();
+    assert!((190..200).contains(&unenforced.len()), "{unenforced:?}");
+    assert!(!unenforced.contains(&"/f0".to_owned()));
+
+    let long = json!("x".repeat(5_000));
+    let content = |value: &Value| -> Value {
+        let named = (0..200).map(|n| (format!("f{n}"), value.clone()));
+        named.collect()
+    };
+    let found = problems(&form, content(&long));
+    assert_eq!(found.len(), 200 - unenforced.len(), "what is enforced");
+    assert_eq!(problems(&form, content(&json!("x"))), []);
+    let defaults = form
+        .walk()
+        .iter()
+        .filter(|(_, f)| f.default().is_some())
+        .count();
+    assert_eq!(defaults, 200);
+}
+
+#[test]
+fn all_rules_of_a_form_share_the_effort_of_a_check() {
+    let wide = json!({"allOf": vec![json!({"minimum": 0}); 400]});
+    let list = json!({"type": "array", "items": {"type": "integer", "allOf": [wide]}});
+    let fields: Map<_, _> = (0..20).map(|n| (format!("f{n}"), list.clone())).collect();
+    let form = read(json!({"type": "object", "properties": fields})).unwrap();
+    assert_eq!(form.unenforced(), [""; 0]);
+    let numbers = |wrong: usize| -> Value {
+        let named = (0..20).map(|n| {
+            let entry = if n == wrong { -1 } else { 1 };
+            (format!("f{n}"), json!(vec![entry; 1_000]))
+        });
+        named.collect()
+    };
+    assert_eq!(problems(&form, numbers(0)).len(), 1);
+    assert_eq!(problems(&form, numbers(19)), [], "by then it is spent");
+    assert_eq!(problems(&form, json!({"f19": [-1]})).len(), 1);
+}

@@ -201,6 +201,9 @@ async fn a_server_that_cancels_takes_its_question_back_everywhere() {
     let mut watch = desk.watch(&ana()).await.unwrap();
     desk.withdraw(id, Withdrawn::ByServer).await.unwrap();
     assert_eq!(ticket.await, Outcome::Withdrawn(Withdrawn::ByServer));
+    let status = desk.status(&ana(), id).await.unwrap();
+    assert_eq!(status.state, State::Withdrawn);
+    assert_eq!(status.reason.as_deref(), Some("by_server"));
     assert_eq!(
         closed(settle(&desk, id, json!({"name": "Ana"})).await),
         State::Withdrawn

@@ -46,7 +46,7 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let local = Local::open(cmd.local, Rules::default(), Bounds::default()).await?;
     let desk = local.desk.clone();
     let launch = local.launch();
-    let for_the_browser = local.launch(); // Each works once, and both should.
+    let for_the_browser = local.launch_now(); // Each works once, and both should.
     let stage = Stage {
         desk: desk.clone(),
         page: local.page(),
@@ -62,11 +62,10 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     // A reader that has gone is no reason to end: the page may be open already.
     let _ = writeln!(io::stdout(), "{launch}");
     say("mcp.elicitation.terminal.demo_hint");
-    if !cmd.no_open {
-        browser::open(&for_the_browser);
-    }
+    let opened = (!cmd.no_open).then(|| browser::open(&for_the_browser));
 
     serving.told_to_end().await?;
+    drop(opened);
     desk.shut_down().await;
     serving.close().await?;
     say("mcp.elicitation.terminal.demo_ended");

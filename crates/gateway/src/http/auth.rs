@@ -8,6 +8,7 @@
 //! In local mode there is one principal: the user who started the process.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
@@ -18,6 +19,7 @@ use midcall_core::Scope;
 use midcall_desk::{By, Route};
 use midcall_store::{Post, Store};
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 
 use super::App;
 use super::body::Body;
@@ -42,10 +44,16 @@ pub struct Keys {
     calls_per_second: u32,
     /// For scripts.
     script: Token,
-    /// Each waits for its page, however long the person takes to open it.
-    launches: Mutex<Vec<Token>>,
+    launches: Mutex<Vec<(Token, Lapse)>>,
     bearers: Mutex<Vec<Arc<Bearer>>>,
 }
+
+/// When a launch token is worth nothing any more. Where there is no such time, it waits for its
+/// page, however long the person takes to open it.
+type Lapse = Option<Instant>;
+
+/// How long a launch token is good that a browser was handed to use at once.
+pub const LAUNCH: Duration = Duration::from_secs(60);
 
 struct Bearer {
     token: Token,
@@ -74,17 +82,28 @@ impl Keys {
         &self.script
     }
 
-    /// A fresh launch token.
+    /// A fresh launch token, for a person to use some time.
     pub fn launch(&self) -> Token {
+        self.launch_until(None)
+    }
+
+    /// A fresh launch token, for a browser to use at once.
+    pub fn launch_now(&self) -> Token {
+        self.launch_until(Some(Instant::now() + LAUNCH))
+    }
+
+    fn launch_until(&self, lapse: Lapse) -> Token {
         let token = Token::random();
-        locked(&self.launches).push(token.clone());
+        locked(&self.launches).push((token.clone(), lapse));
         token
     }
 
     /// Takes a launch token and gives the person's bearer for it.
     fn exchange(&self, claimed: &str) -> Option<Token> {
         let mut launches = locked(&self.launches);
-        let found = launches.iter().position(|token| token.is(claimed))?;
+        let now = Instant::now();
+        launches.retain(|(_, lapse)| lapse.is_none_or(|at| now < at));
+        let found = launches.iter().position(|(token, _)| token.is(claimed))?;
         launches.swap_remove(found);
         drop(launches);
         let bearer = Token::random();
@@ -172,6 +191,19 @@ mod tests {
         assert!(keys.exchange(used.reveal()).is_some());
         assert!(keys.exchange(used.reveal()).is_none());
         assert!(keys.exchange(other.reveal()).is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_token_for_a_browser_lapses_and_one_for_a_person_waits() {
+        let keys = Keys::new(50);
+        let (at_once, too_late) = (keys.launch_now(), keys.launch_now());
+        let some_time = keys.launch();
+        tokio::time::advance(LAUNCH - Duration::from_secs(1)).await;
+        assert!(keys.exchange(at_once.reveal()).is_some());
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert!(keys.exchange(too_late.reveal()).is_none());
+        tokio::time::advance(Duration::from_secs(24 * 60 * 60)).await;
+        assert!(keys.exchange(some_time.reveal()).is_some());
     }
 
     #[test]

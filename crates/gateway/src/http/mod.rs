@@ -37,7 +37,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-pub use auth::{Caller, principal};
+pub use auth::{Caller, LAUNCH, principal};
 pub use body::Name;
 pub use refusal::Refusal;
 
@@ -190,9 +190,14 @@ impl Door {
         format!("http://{}", self.address)
     }
 
-    /// The page's address with a fresh launch token.
+    /// The page's address with a fresh launch token, for a person to use some time.
     pub fn launch(&self) -> String {
         format!("{}/#{}", self.origin(), self.keys.launch().reveal())
+    }
+
+    /// The same for a browser to use at once: it lapses after [`LAUNCH`].
+    pub fn launch_now(&self) -> String {
+        format!("{}/#{}", self.origin(), self.keys.launch_now().reveal())
     }
 
     /// How many times a person's page has connected.

@@ -209,6 +209,14 @@ async fn a_closed_question_says_how_it_closed() {
             "state": "answered", "action": "decline", "by": {"route": "page", "human": true}});
         assert_eq!((status, told), (409, how), "{call}");
     }
+    let (_, mut told) = answer(script.get(&format!("/elicitation/status/{declined}"))).await;
+    assert!(told["deadline"].take().is_string());
+    assert_eq!(
+        told,
+        json!({"id": declined, "state": "answered", "deadline": null, "action": "decline",
+            "by": {"route": "page", "human": true}}),
+        "as the calls do, and nobody's words"
+    );
     desk.line().await;
 
     let late = desk.ask(day()).await;
@@ -220,6 +228,7 @@ async fn a_closed_question_says_how_it_closed() {
     );
     let (_, told) = answer(script.get(&format!("/elicitation/status/{late}"))).await;
     assert_eq!(told["state"], "timed_out");
+    assert_eq!(told.as_object().unwrap().len(), 3, "{told}");
 }
 
 #[tokio::test]
