@@ -1,7 +1,7 @@
 // <mcp-elicitation>: a request goes in, an answer comes out. T1 to T9 are the Koder specification's.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answer, asking, fired, focused, form, part } from "./element-page.mjs";
+import { answer, asking, calm, fired, focused, form, part } from "./element-page.mjs";
 
 const CITY = form(
   { city: { type: "string", title: "City", description: "Your city" }, unit: { type: "string", title: "Unit", enum: ["C", "F"] } },
@@ -97,6 +97,7 @@ test("T6: opening a link is the consent, finishing comes later", async () => {
 test("T6: giving up after a link was opened", async () => {
   const page = await asking({ mode: "url", message: "Sign in", url: "https://accounts.example/" });
   await page.evaluate(() => void (element.opened = true));
+  await calm(page);
   await page.keyboard.press("Escape");
   assert.deepEqual(await fired(page), [{ type: "finished", detail: { action: "cancel" } }]);
 });
@@ -224,8 +225,8 @@ test("an Enter meant for something else does not send a form nobody has touched"
   assert.equal(await focused(page), "City");
   await page.keyboard.press("Enter");
   assert.deepEqual(await fired(page), []);
-  assert.equal(await focused(page), "Submit");
-  await page.keyboard.press("Enter");
+  assert.equal(await focused(page), "City", "a second one would send it");
+  await submit(page).click();
   assert.deepEqual(await answer(page), { action: "accept", content: { city: "Lisbon" } });
 });
 

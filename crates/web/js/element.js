@@ -214,6 +214,7 @@ export class McpElicitationElement extends HTMLElement {
    * @param {string} state  of the catalog: answered, answered_before, timed_out, withdrawn, …
    */
   close(state) {
+    this.#dialog.take();
     this.dismiss();
     this.#note.append(...screen.note(this.#voice, this.#server, state, () => {
       this.dismiss();
@@ -361,7 +362,6 @@ export class McpElicitationElement extends HTMLElement {
   #entered(event) {
     if (event.key !== "Enter" || this.#filling?.touched || event.defaultPrevented || !(event.target instanceof HTMLInputElement)) return;
     event.preventDefault();
-    this.#accept?.focus();
   }
 
   /** The content if it fits the form; otherwise its problems are shown. */
