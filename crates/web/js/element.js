@@ -19,7 +19,8 @@
  * @fires elicitation-input     something was typed
  * @fires elicitation-open      detail: {url}; cancelable by a host that opens links its own way
  * @fires elicitation-finished  detail: {action}; "accept" or "cancel", after a link was opened
- * @fires elicitation-timeout   the deadline has passed, and nothing will be sent
+ * @fires elicitation-timeout   the deadline has passed by this clock, and the person is told so. It
+ *                              closes when `close` says so: another clock may decide
  * @fires elicitation-closed    the person has put away the note that `close` left
  *
  * @slot aside         in the header: what a page lets people do besides, such as putting the question off
@@ -73,6 +74,8 @@ export class McpElicitationElement extends HTMLElement {
   #step = "ask";
   /** Set before the form was ready. @type {Record<string, any>} */
   #draft = {};
+  /** @type {Problem[]} */
+  #found = [];
 
   constructor() {
     super();
@@ -136,6 +139,7 @@ export class McpElicitationElement extends HTMLElement {
       this.#filling = form && new Filling(form, this.#voice);
       if (this.#filling) this.#filling.draft = this.#draft;
       this.#draw(true);
+      if (this.#found.length) this.problems = this.#found;
       if (this.#next === "review") this.#fetchReview();
     };
     const question = atOnce(request);
@@ -159,9 +163,11 @@ export class McpElicitationElement extends HTMLElement {
   }
 
   set problems(problems) {
+    this.#found = problems;
     this.#dialog.busy = false;
-    this.#step = "ask";
-    this.#draw();
+    if (!this.#ready) return; // shown when it is
+    if (this.#step === "review") this.#go("ask");
+    this.#dialog.open();
     const { tag, problem } = this.#voice;
     const tell = () => this.#complain(problems);
     if (problems.some((one) => problem(one) === one.key)) locale.load(tag).then(tell, tell); // one that this form cannot find itself
@@ -202,6 +208,7 @@ export class McpElicitationElement extends HTMLElement {
     this.#request = null;
     this.#form = this.#filling = this.#link = undefined;
     this.#draft = {};
+    this.#found = [];
     this.#step = "ask";
     this.#rare = this.#ready = this.#dialog.busy = false;
     this.#note.replaceChildren();
@@ -245,11 +252,7 @@ export class McpElicitationElement extends HTMLElement {
     const deadline = Date.parse(this.getAttribute("deadline") ?? "");
     this.#dialog.clock.hidden = true;
     if (!this.#request || !this.isConnected || !deadline) return;
-    this.#stop = countdown(deadline, this.#dialog, (seconds) => this.#voice.say("timeout_warning", { seconds }), () => {
-      if (this.#dialog.busy) return; // an answer is on its way: whoever takes it decides
-      this.close("timed_out");
-      this.#fire("elicitation-timeout");
-    });
+    this.#stop = countdown(deadline, this.#dialog, (seconds) => this.#voice.say(seconds ? "timeout_warning" : "timeout_over", { seconds }), () => this.#fire("elicitation-timeout"));
   }
 
   /** Draws the whole dialog from its state. @param {boolean} [anew]  whether the person has to look at it first */
@@ -380,7 +383,7 @@ export class McpElicitationElement extends HTMLElement {
     const { problem } = this.#voice;
     const list = this.#root.getElementById("problems");
     if (this.#filling) this.#filling.complain(problems);
-    else list?.replaceChildren(...problems.map(problem)); // a link's own: nothing to go to
+    else list?.replaceChildren(...problems.map((one) => h("strong", {}, problem(one)))); // no field to go to
     this.#update();
     this.#dialog.errors.textContent = list?.firstChild?.textContent || problems.map(problem).join(" ");
   }

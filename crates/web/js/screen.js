@@ -54,10 +54,10 @@ export function footer(voice, step, main, problems = h("div", { part: "problems"
   const row = (first) => h("div", { part: "actions" }, first, action("cancel", "cancel", cancel),
     main !== undefined && h("button", { part: "accept", "aria-describedby": "problems" }, say("action." + main)));
 
-  if (step === "opened") return [row(action("open_again", "again", again))];
-  if (step === "review") return [row(action("change", "change", change))];
+  if (step === "opened") return [problems, row(action("open_again", "again", again))];
+  if (step === "review") return [problems, row(action("change", "change", change))];
   const { panel, buttons } = refusal(voice, decline);
-  return [panel, main === undefined ? "" : problems, row(buttons)];
+  return [panel, problems, row(buttons)];
 }
 
 /** How it ended. @param {Voice} voice @param {string} server @param {string} state @param {() => void} close */

@@ -22,6 +22,8 @@ export class Refused extends Error {
 const BEARER = "midcall.bearer";
 /** A quiet stream shows every 15 seconds that it is alive; after so many milliseconds it is not. */
 const SILENCE = 40_000;
+/** An answer that nobody has taken by then counts as not sent. */
+const PATIENCE = 20_000;
 
 export class Gateway {
   #bearer = sessionStorage.getItem(BEARER);
@@ -41,7 +43,7 @@ export class Gateway {
       const { bearer } = await this.#json("POST", "/launch", { token });
       this.#keep(bearer);
     } catch (refused) {
-      if (!(refused instanceof Refused && refused.status === 401)) throw refused;
+      if (!(refused instanceof Refused) || refused.status >= 500) throw refused; // it may work in a moment
       if (!this.#bearer) return "used_link"; // A tab that is in already may be opened by its old link.
     }
     history.replaceState(history.state, "", location.pathname + location.search);
@@ -89,7 +91,7 @@ export class Gateway {
   cancel = (id) => this.#json("POST", `/elicitation/${id}/cancel`);
   /** @param {string} id */
   opened = (id) => this.#json("POST", `/elicitation/${id}/opened`);
-  /** @param {string} id @returns {Promise<{state: string}>} */
+  /** @param {string} id @returns {Promise<import("./queue.js").Closing>} */
   status = (id) => this.#json("GET", `/elicitation/status/${id}`);
 
   /** What the demo can ask. @returns {Promise<{name: string, group: string}[]>} */
@@ -110,7 +112,7 @@ export class Gateway {
 
   /** @param {string} method @param {string} path @param {object} [body] */
   async #json(method, path, body) {
-    return (await this.#call(method, path, body)).json();
+    return (await this.#call(method, path, body, { signal: AbortSignal.timeout(PATIENCE) })).json();
   }
 
   /** @param {string} method @param {string} path @param {object} [body] @param {RequestInit} [options] */
