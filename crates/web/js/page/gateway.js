@@ -5,6 +5,7 @@
  * bearer. The bearer lives in `sessionStorage`: it survives a reload, ends with the tab, and no
  * other page on this machine can read it.
  */
+import { parse, write } from "./exact.js";
 import { events, lines } from "./stream.js";
 
 /** @typedef {import("./queue.js").Ticket} Ticket */
@@ -75,7 +76,7 @@ export class Gateway {
       const { body } = await this.#call("GET", "/elicitation/events", undefined, options);
       heard();
       for await (const event of events(/** @type {import("./stream.js").Body} */ (body), heard)) {
-        yield { name: event.name, data: JSON.parse(event.data) };
+        yield { name: event.name, data: parse(event.data) };
         this.#mark = event.id; // Only now: what was not heard to its end comes again.
       }
     } finally {
@@ -97,9 +98,9 @@ export class Gateway {
   /** What the demo can ask. @returns {Promise<{name: string, group: string}[]>} */
   questions = () => this.#json("GET", "/demo");
 
-  /** Has the demo ask something: the messages, one by one. @param {string} name */
-  async *ask(name) {
-    const { body } = await this.#call("POST", `/demo/${name}`);
+  /** Has the demo ask something: the messages, one by one. @param {string} name @param {AbortSignal} signal */
+  async *ask(name, signal) {
+    const { body } = await this.#call("POST", `/demo/${name}`, undefined, { signal });
     yield* lines(/** @type {import("./stream.js").Body} */ (body));
   }
 
@@ -120,7 +121,7 @@ export class Gateway {
     const headers = new Headers(options.headers);
     if (this.#bearer) headers.set("authorization", `Bearer ${this.#bearer}`);
     if (body) headers.set("content-type", "application/json");
-    return call(path, { ...options, method, headers, body: body && JSON.stringify(body) });
+    return call(path, { ...options, method, headers, body: body && write(body) });
   }
 }
 
