@@ -125,7 +125,7 @@ test("a link that imitates says so", async () => {
   assert.equal(await part(page, "host").textContent(), "evil.example");
 });
 
-test("T7: the last 30 seconds are counted, then it closes and sends nothing", async () => {
+test("T7: the last 30 seconds are counted, then it says so and waits to be closed", async () => {
   const clock = new Date("2027-01-01T12:00:00Z");
   const page = await asking(CITY, { deadline: "2027-01-01T12:05:00Z" }, { clock });
   await page.clock.runFor(269_000);
@@ -141,6 +141,10 @@ test("T7: the last 30 seconds are counted, then it closes and sends nothing", as
   assert.equal(await live.textContent(), "Closing in 10s");
   await page.clock.runFor(10_000);
   assert.deepEqual(await fired(page), [{ type: "timeout" }].map((one) => ({ ...one, detail: null })));
+  assert.equal(await part(page, "countdown").textContent(), "Time is over");
+  assert.equal(await live.textContent(), "Time is over");
+  assert.ok(await page.getByRole("dialog").isVisible(), "this clock does not decide");
+  await page.evaluate(() => element.close("timed_out"));
   assert.ok(await page.getByRole("dialog").isHidden());
   assert.equal(await page.getByRole("status").innerText().then((text) => text.replace(/\s+/g, " ")), "weather Time ran out ×");
   assert.equal(await focused(page), "before");

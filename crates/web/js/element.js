@@ -76,6 +76,10 @@ export class McpElicitationElement extends HTMLElement {
   #draft = {};
   /** @type {Problem[]} */
   #found = [];
+  /** @type {import("./decline.js").Refusal} */
+  #refusal = { open: false, reason: "" };
+  /** How often an answer was begun: only the latest is given. */
+  #tries = 0;
 
   constructor() {
     super();
@@ -118,7 +122,7 @@ export class McpElicitationElement extends HTMLElement {
     if (!this.isConnected) return;
     if (name === "locale") this.#speak();
     else if (name === "deadline") this.#count();
-    else this.#draw();
+    else this.#drawHeader(); // the rest is the person's: half a date or a caret would be lost
   }
 
   get request() {
@@ -209,6 +213,7 @@ export class McpElicitationElement extends HTMLElement {
     this.#form = this.#filling = this.#link = undefined;
     this.#draft = {};
     this.#found = [];
+    this.#refusal = { open: false, reason: "" };
     this.#step = "ask";
     this.#rare = this.#ready = this.#dialog.busy = false;
     this.#note.replaceChildren();
@@ -258,15 +263,14 @@ export class McpElicitationElement extends HTMLElement {
   /** Draws the whole dialog from its state. @param {boolean} [anew]  whether the person has to look at it first */
   #draw(anew = false) {
     if (!this.#ready || !this.#spoken || !this.isConnected) return;
-    const { header, body, footer, clock, node } = this.#dialog;
+    const { body, footer, node } = this.#dialog;
     const { title: asked, message, description } = this.#request;
     const reviewing = this.#step === "review";
     const focused = this.#root.activeElement?.id;
     const voice = this.#voice;
-    const who = { server: this.#server, tool: this.getAttribute("tool"), queue: this.getAttribute("queue") };
-    const title = reviewing ? voice.say("label.review") : asked ?? this.#form?.title;
+    const title = reviewing ? voice.say("label.review") : typeof asked === "string" ? asked : this.#form?.title;
 
-    header.replaceChildren(...screen.header(voice, who, clock, () => this.#leave()));
+    this.#drawHeader();
     body.replaceChildren(...screen.question(title, reviewing ? undefined : message ?? description ?? ""), this.#content());
     footer.replaceChildren(...this.#actions());
     node.lang = voice.tag;
@@ -278,7 +282,26 @@ export class McpElicitationElement extends HTMLElement {
     else if (focused) this.#root.getElementById(focused)?.focus();
   }
 
+  #drawHeader() {
+    if (!this.#ready || !this.#spoken) return;
+    const { header, clock } = this.#dialog;
+    const isClosing = header.contains(this.#root.activeElement);
+    const who = { server: this.#server, tool: this.getAttribute("tool"), queue: this.getAttribute("queue") };
+    header.replaceChildren(...screen.header(this.#voice, who, clock, () => this.#leave()));
+    if (isClosing) /** @type {HTMLElement | null} */ (header.querySelector(".close"))?.focus();
+  }
+
+  /** What is asked. Whatever a server sends, it can be refused. */
   #content() {
+    try {
+      return this.#shown();
+    } catch {
+      this.#form = this.#filling = this.#link = undefined;
+      return this.#shown();
+    }
+  }
+
+  #shown() {
     const voice = this.#voice;
     if (this.#link && more.link) return more.link.consent(this.#link, voice, this.opened);
     if (!this.#form || !this.#filling) return h("p", { part: "notice danger" }, voice.say("label.unreadable_form"));
@@ -288,7 +311,7 @@ export class McpElicitationElement extends HTMLElement {
   }
 
   #actions() {
-    return screen.footer(this.#voice, this.#step, this.#next, this.#filling?.list, {
+    return screen.footer(this.#voice, this.#step, this.#next, this.#filling?.list, this.#refusal, this.hasAttribute("destructive"), {
       again: () => this.#open(),
       change: () => this.#go("ask"),
       cancel: () => this.cancel(),
@@ -351,6 +374,7 @@ export class McpElicitationElement extends HTMLElement {
   /** @param {{action: string, content?: object, _meta?: object}} detail */
   #answer(detail) {
     if (this.#dialog.busy || !this.#ready) return;
+    this.#tries++;
     if (this.opened) return this.#finish("cancel");
     this.#dialog.busy = true;
     this.#fire("elicitation-answer", detail);
@@ -371,8 +395,9 @@ export class McpElicitationElement extends HTMLElement {
   async #fitting() {
     const filling = this.#filling;
     if (!filling) return;
+    const tries = ++this.#tries;
     const { content, problems } = await filling.checked(); // patterns run in a worker
-    if (filling !== this.#filling || this.#dialog.busy) return;
+    if (filling !== this.#filling || tries !== this.#tries) return;
     if (!problems.length) return content;
     if (this.#step !== "ask") this.#go("ask");
     this.#complain(problems);
