@@ -291,7 +291,7 @@ export class McpElicitationElement extends HTMLElement {
     if (isClosing) /** @type {HTMLElement | null} */ (header.querySelector(".close"))?.focus();
   }
 
-  /** What is asked. Whatever a server sends, it can be refused. */
+  /** What is asked. Whatever a server sends, it can be refused. @returns {HTMLElement} */
   #content() {
     try {
       return this.#shown();

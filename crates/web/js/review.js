@@ -1,9 +1,7 @@
 /**
  * What is about to be sent, to be read once more.
  */
-import { equal } from "./check.js";
 import { clean, h, words } from "./draw.js";
-import { plain } from "./json.js";
 import { look } from "./style.js";
 
 /**
@@ -26,10 +24,10 @@ function shown(field, value, { say }) {
   if (field.secret) return h("dd", {}, "••••••••");
   /** @param {any} one @returns {string} */
   const text = (one) => {
-    const offer = field.offers?.find((offer) => equal(offer.value, one));
+    const offer = field.offers?.find((offer) => offer.value === one);
     if (offer) return clean(offer.label, 200);
     if (typeof one === "boolean") return say(one ? "label.yes" : "label.no");
-    return clean(typeof one === "string" ? one : JSON.stringify(one, plain, 2));
+    return clean(typeof one === "string" ? one : JSON.stringify(one, (_, member) => (typeof member === "bigint" ? String(member) : member), 2));
   };
   const several = Array.isArray(value) && field.kind !== "json";
   return h("dd", { dir: "auto" }, several ? value.map(text).join(", ") || say("label.left_empty") : text(value));
