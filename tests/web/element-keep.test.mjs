@@ -93,6 +93,24 @@ test("an opened link stays open when finishing fails", async () => {
   assert.ok(await part(page, "problems").getByText("This is too big to send").isVisible());
 });
 
+test("problems that were told too early are shown when the form is", async () => {
+  const page = await asking();
+  await page.evaluate(([request, problem]) => {
+    element.setAttribute("locale", "pt-BR");
+    element.request = request;
+    element.problems = problem;
+  }, [form({ code: { type: "string", title: "Code", pattern: "^[A-Z]+$" } }), problem]);
+  await part(page, "problems").locator("li").waitFor();
+});
+
+test("a link whose parts cannot be loaded can be refused", async () => {
+  const page = await asking();
+  await page.route("**/consent.js", (route) => route.abort());
+  await page.evaluate(() => void (element.request = { mode: "url", message: "Sign in", url: "https://accounts.example/" }));
+  await part(page, "reject").click();
+  assert.deepEqual(await answer(page), { action: "decline" });
+});
+
 test("an answer that is still being checked is not given after another", async () => {
   const page = await asking(form({ code: { type: "string", title: "Code", pattern: "^[A-Z]+$" } }));
   await page.getByLabel("Code").fill("ABC");

@@ -74,7 +74,7 @@ export class McpElicitationElement extends HTMLElement {
   #step = "ask";
   /** Set before the form was ready. @type {Record<string, any>} */
   #draft = {};
-  /** @type {Problem[]} */
+  /** Set before there was anything to show them in. @type {Problem[]} */
   #found = [];
   /** @type {import("./decline.js").Refusal} */
   #refusal = { open: false, reason: "" };
@@ -143,7 +143,6 @@ export class McpElicitationElement extends HTMLElement {
       this.#filling = form && new Filling(form, this.#voice);
       if (this.#filling) this.#filling.draft = this.#draft;
       this.#draw(true);
-      if (this.#found.length) this.problems = this.#found;
       if (this.#next === "review") this.#fetchReview();
     };
     const question = atOnce(request);
@@ -167,9 +166,11 @@ export class McpElicitationElement extends HTMLElement {
   }
 
   set problems(problems) {
-    this.#found = problems;
     this.#dialog.busy = false;
-    if (!this.#ready) return; // shown when it is
+    if (!this.#ready || !this.#spoken || !this.isConnected) {
+      this.#found = [...problems];
+      return;
+    }
     if (this.#step === "review") this.#go("ask");
     this.#dialog.open();
     const { tag, problem } = this.#voice;
@@ -280,6 +281,7 @@ export class McpElicitationElement extends HTMLElement {
     this.#dialog.open();
     if (anew) this.#dialog.begin(this.#step === "ask");
     else if (focused) this.#root.getElementById(focused)?.focus();
+    if (this.#found.length) this.problems = this.#found.splice(0);
   }
 
   #drawHeader() {
