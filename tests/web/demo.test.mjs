@@ -200,6 +200,7 @@ test("closing the tab takes back what it asked", async () => {
 
 test("Ctrl-C ends it cleanly, and the page says that the connection is gone", async () => {
   const running = await demo();
+  await eventually("it has spoken", () => running.said.out && running.said.err); // a pipe may be late
   assert.match(running.said.out, /^http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43}\n$/);
   assert.match(running.said.err, /Ctrl\+C ends/);
   const page = await person(running);

@@ -23,6 +23,9 @@ const FLAGS = [
   "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ];
 
+/** As in `dialog.js`. */
+const MOMENT = 700;
+
 let browser;
 let server;
 let contexts = [];
@@ -59,19 +62,19 @@ export const form = (properties, required = [], more = {}) =>
  *
  * @param request  what is asked; nothing when it is missing
  * @param attributes  of the element; `server-name` is "weather" unless it says otherwise
- * @param options  of the browser's context; `clock` stops time at a date
+ * @param options  of the browser's context; `clock` stops time at a date; `isCalm`: waits until an answer is taken
  */
-export async function asking(request, attributes = {}, { clock, ...options } = {}) {
+export async function asking(request, attributes = {}, { clock, isCalm = true, ...options } = {}) {
   const context = await browser.newContext({ locale: "en-US", reducedMotion: "reduce", viewport: { width: 900, height: 800 }, ...options });
   context.setDefaultTimeout(10_000);
   contexts.push(context);
   const page = await context.newPage();
   if (clock) await page.clock.install({ time: clock - 60_000 });
   page.mistakes = [];
-  page.on("console", (message) => page.mistakes.push(message.text()));
+  page.on("console", (message) => message.text().startsWith("[DOM]") || page.mistakes.push(message.text())); // advice: a secret is no sign-in
   page.on("pageerror", (error) => page.mistakes.push(String(error)));
   await page.goto(`http://127.0.0.1:${server.address().port}/`);
-  if (clock) await page.clock.pauseAt(clock);
+  if (clock) await page.clock.pauseAt(clock - MOMENT);
   await page.evaluate(async ({ request, attributes }) => {
     await customElements.whenDefined("mcp-elicitation");
     window.element = document.createElement("mcp-elicitation");
@@ -87,8 +90,13 @@ export async function asking(request, attributes = {}, { clock, ...options } = {
     if (request) element.request = request;
   }, { request, attributes: { "server-name": "weather", ...attributes } });
   if (request) await page.getByRole("dialog").waitFor();
+  if (clock) await page.clock.runFor(MOMENT);
+  if (request && isCalm) await calm(page);
   return page;
 }
+
+/** A dialog takes no answer for a moment after it came. */
+export const calm = (page) => page.locator("dialog:not(.new)").first().waitFor();
 
 /** What the element fired, typing left out. */
 export const fired = (page) => page.evaluate(() => JSON.parse(JSON.stringify(window.fired.filter(({ type }) => type !== "input"))));

@@ -1,7 +1,7 @@
 // <mcp-elicitation>: a request goes in, an answer comes out. T1 to T9 are the Koder specification's.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answer, asking, fired, focused, form, part } from "./element-page.mjs";
+import { answer, asking, calm, fired, focused, form, part } from "./element-page.mjs";
 
 const CITY = form(
   { city: { type: "string", title: "City", description: "Your city" }, unit: { type: "string", title: "Unit", enum: ["C", "F"] } },
@@ -97,6 +97,7 @@ test("T6: opening a link is the consent, finishing comes later", async () => {
 test("T6: giving up after a link was opened", async () => {
   const page = await asking({ mode: "url", message: "Sign in", url: "https://accounts.example/" });
   await page.evaluate(() => void (element.opened = true));
+  await calm(page);
   await page.keyboard.press("Escape");
   assert.deepEqual(await fired(page), [{ type: "finished", detail: { action: "cancel" } }]);
 });
@@ -124,7 +125,7 @@ test("a link that imitates says so", async () => {
   assert.equal(await part(page, "host").textContent(), "evil.example");
 });
 
-test("T7: the last 30 seconds are counted, then it closes and sends nothing", async () => {
+test("T7: the last 30 seconds are counted, then it says so and waits to be closed", async () => {
   const clock = new Date("2027-01-01T12:00:00Z");
   const page = await asking(CITY, { deadline: "2027-01-01T12:05:00Z" }, { clock });
   await page.clock.runFor(269_000);
@@ -140,6 +141,10 @@ test("T7: the last 30 seconds are counted, then it closes and sends nothing", as
   assert.equal(await live.textContent(), "Closing in 10s");
   await page.clock.runFor(10_000);
   assert.deepEqual(await fired(page), [{ type: "timeout" }].map((one) => ({ ...one, detail: null })));
+  assert.equal(await part(page, "countdown").textContent(), "Time is over");
+  assert.equal(await live.textContent(), "Time is over");
+  assert.ok(await page.getByRole("dialog").isVisible(), "this clock does not decide");
+  await page.evaluate(() => element.close("timed_out"));
   assert.ok(await page.getByRole("dialog").isHidden());
   assert.equal(await page.getByRole("status").innerText().then((text) => text.replace(/\s+/g, " ")), "weather Time ran out ×");
   assert.equal(await focused(page), "before");
@@ -224,8 +229,8 @@ test("an Enter meant for something else does not send a form nobody has touched"
   assert.equal(await focused(page), "City");
   await page.keyboard.press("Enter");
   assert.deepEqual(await fired(page), []);
-  assert.equal(await focused(page), "Submit");
-  await page.keyboard.press("Enter");
+  assert.equal(await focused(page), "City", "a second one would send it");
+  await submit(page).click();
   assert.deepEqual(await answer(page), { action: "accept", content: { city: "Lisbon" } });
 });
 

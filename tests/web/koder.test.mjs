@@ -122,20 +122,23 @@ test("T7 timeout: after its time the dialog closes and the server hears of it", 
   assert.ok(!page.requests.some(({ method, path }) => method === "POST" && path !== "/launch"));
 });
 
-test("T7 timeout: five minutes by default, the last thirty seconds are counted", async () => {
+test("T7 timeout: five minutes by default, the last thirty seconds are counted, and the desk's clock decides", async () => {
   const desk = await Desk.start();
   const page = await person(desk);
   await page.clock.install();
   await page.reload();
-  await desk.ask(WEATHER);
+  const id = await desk.ask(WEATHER);
   await dialog(page).waitFor();
   await page.clock.fastForward("04:20");
   assert.equal(await dialog(page).getByText(/Closing in/).count(), 0);
   await page.clock.fastForward("00:15");
   await dialog(page).getByText(/Closing in \d+s/).first().waitFor();
   await page.clock.fastForward("00:30");
-  await dialog(page).waitFor({ state: "hidden" });
-  assert.ok(!page.requests.some(({ method, path }) => method === "POST" && path !== "/launch"));
+  await dialog(page).getByText("Time is over").first().waitFor();
+  await eventually("the desk is asked", () => page.requests.some(({ path }) => path === `/elicitation/status/${id}`));
+  await dialog(page).getByLabel("City").fill("Recife");
+  await button(page, "Submit").click();
+  assert.equal((await desk.ended(id)).action, "accept", "the desk's time is not over");
 });
 
 test("T8 server cancel: the dialog closes and nothing is sent", async () => {

@@ -19,9 +19,9 @@ test("what is told twice is heard once, and what is closed stays closed", () => 
   const queue = new Queue();
   assert.equal(queue.add(ticket("a")), true);
   assert.equal(queue.add(ticket("a")), false);
-  assert.ok(queue.close("a", { state: "withdrawn" }, AT));
-  assert.equal(queue.close("a", { state: "timed_out" }, AT), undefined);
-  assert.equal(queue.close("never heard of", { state: "timed_out" }, AT), undefined);
+  assert.ok(queue.settle("a", { state: "withdrawn" }, AT));
+  assert.equal(queue.settle("a", { state: "timed_out" }, AT), undefined);
+  assert.equal(queue.settle("never heard of", { state: "timed_out" }, AT), undefined);
   assert.equal(queue.add(ticket("a")), false);
   assert.deepEqual(queue.past.map(({ closing }) => closing.state), ["withdrawn"]);
 });
@@ -30,7 +30,7 @@ test("what was before is remembered by names, the latest first, and not without 
   const queue = new Queue();
   for (let at = 0; at < 100; at++) {
     queue.add(ticket(`t${at}`, undefined, { params: { secret: "xyzzy" } }));
-    queue.close(`t${at}`, { state: "answered", action: "accept" }, { ...AT, fields: ["name"], ours: true });
+    queue.settle(`t${at}`, { state: "answered", action: "accept" }, { ...AT, fields: ["name"], ours: true });
   }
   assert.equal(queue.past.length, 30);
   assert.equal(queue.past[0].id, "t99");
@@ -38,12 +38,32 @@ test("what was before is remembered by names, the latest first, and not without 
   assert.ok(!JSON.stringify(queue.past).includes("xyzzy"));
 });
 
-test("an end that nobody could hear is noticed by the clock", () => {
+test("what may have ended unheard is asked about, and stays open until the desk says so", () => {
   const queue = new Queue();
   queue.add(ticket("a"));
+  queue.add(ticket("link", undefined, { deadline: "2027-01-01T01:00:00Z" }));
   const deadline = Date.parse("2027-01-01T00:05:00Z");
-  assert.deepEqual(queue.late(deadline + 1_000), []);
-  assert.deepEqual(queue.late(deadline + 3_000).map(({ id }) => id), ["a"]);
+  assert.deepEqual(queue.doubtful(deadline - 1_000), []);
+  queue.markOpened("link");
+  assert.deepEqual(queue.doubtful(deadline + 1_000).map(({ id }) => id).sort(), ["a", "link"]);
+  assert.equal(queue.all.length, 2);
+});
+
+test("where the end is not known, a later word corrects it", () => {
+  const queue = new Queue();
+  queue.add(ticket("a"));
+  queue.settle("a", { state: "gone" }, AT);
+  assert.ok(queue.settle("a", { state: "answered", action: "decline" }, AT));
+  assert.deepEqual(queue.past.map(({ closing }) => closing.action), ["decline"]);
+
+  queue.add(ticket("b"));
+  queue.settle("b", { state: "gone" }, AT);
+  assert.equal(queue.add(ticket("b")), true, "it was there all the time");
+  assert.equal(queue.past.length, 1);
+
+  queue.settle("b", { state: "timed_out" }, AT);
+  assert.ok(queue.settle("b", { state: "answered", action: "accept" }, { ...AT, fields: ["name"], ours: true }), "what this tab knows to be taken");
+  assert.equal(queue.past[0].closing.state, "answered");
 });
 
 test("a place narrows, and an empty one does not", () => {

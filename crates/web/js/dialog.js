@@ -5,8 +5,17 @@
  * A native modal dialog makes the rest of the page inert. Tab goes round inside, and the focus
  * returns to where it was. Esc is told to the owner, never acted upon: only the owner knows
  * what cancelling means.
+ *
+ * A question that has just come takes no answer for a moment: the click or the key was meant for
+ * what stood there before.
  */
 import { h } from "./draw.js";
+
+/** How long what has just come is left alone, in milliseconds; a key that goes on makes it longer. */
+const MOMENT = 700;
+
+/** When a question was last taken from under a person's hands. */
+let taken = -Infinity;
 
 export class Dialog {
   header = h("header", { part: "header", role: "none" }); // no landmarks: those are the page's
@@ -30,13 +39,15 @@ export class Dialog {
 
   /** @type {Element | null | undefined} */
   #before;
+  #moment = 0;
 
   /** @param {() => void} escaped  the person pressed Esc, or a phone's back */
   constructor(escaped) {
     this.node.oncancel = (event) => {
       event.preventDefault();
-      escaped();
+      if (!this.#isNew) escaped();
     };
+    this.node.addEventListener("keydown", (event) => this.#spare(event), true);
     this.node.onkeydown = (event) => {
       if (event.key === "Escape" && !event.isComposing) {
         event.preventDefault();
@@ -62,9 +73,10 @@ export class Dialog {
   /** Where the person starts. @param {boolean} inField  in the first field, if that can be seen together with the message */
   begin(inField) {
     const { node, body } = this;
+    this.#wait();
     node.focus(); // never on a button: a question may appear while somebody types elsewhere
     body.scrollTop = node.scrollTop = 0;
-    const first = inField && /** @type {HTMLElement | null} */ (body.querySelector("input, select, textarea"));
+    const first = inField && performance.now() - taken > MOMENT && /** @type {HTMLElement | null} */ (body.querySelector("input, select, textarea"));
     if (first && first.getBoundingClientRect().bottom <= Math.min(body.getBoundingClientRect().bottom, innerHeight)) first.focus();
   }
 
@@ -79,11 +91,36 @@ export class Dialog {
     if (busy) this.node.focus();
   }
 
+  /** Closes though the person was not done with it. */
+  take() {
+    if (this.node.open && !this.busy) taken = performance.now();
+    this.close();
+  }
+
   close() {
     if (this.node.open) this.node.close();
     for (const region of [this.errors, this.countdown, this.news]) region.textContent = "";
     if (this.#before instanceof HTMLElement) this.#before.focus();
     this.#before = null;
+  }
+
+  get #isNew() {
+    return this.node.classList.contains("new"); // its buttons cannot be pressed either
+  }
+
+  #wait() {
+    clearTimeout(this.#moment);
+    this.node.classList.add("new");
+    this.#moment = setTimeout(() => this.node.classList.remove("new"), MOMENT);
+  }
+
+  /** Drops keys that were meant for something else, and an Enter or Esc that is still held down. @param {KeyboardEvent} event */
+  #spare(event) {
+    const held = event.repeat && (event.key === "Escape" || (event.key === "Enter" && !(event.target instanceof HTMLTextAreaElement)));
+    if (!held && !this.#isNew) return;
+    if (this.#isNew) this.#wait();
+    event.preventDefault();
+    event.stopPropagation();
   }
 
   /** The first and the last stop are buttons: the one that closes, and the one that sends. @param {KeyboardEvent} event */

@@ -54,7 +54,7 @@ const HIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u202a-\u202e\u206
  * @param {number} [limit]
  */
 export function clean(text, limit = Infinity) {
-  let words = String(text ?? "");
+  let words = typeof text === "object" ? "" : String(text ?? ""); // no object is a word, and some cannot be made one
   if (words.length > limit) words = words.slice(0, limit) + "…";
   return words.replace(HIDDEN, (hidden) => `<U+${hidden.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}>`);
 }

@@ -19,7 +19,8 @@
  * @fires elicitation-input     something was typed
  * @fires elicitation-open      detail: {url}; cancelable by a host that opens links its own way
  * @fires elicitation-finished  detail: {action}; "accept" or "cancel", after a link was opened
- * @fires elicitation-timeout   the deadline has passed, and nothing will be sent
+ * @fires elicitation-timeout   the deadline has passed by this clock, and the person is told so. It
+ *                              closes when `close` says so: another clock may decide
  * @fires elicitation-closed    the person has put away the note that `close` left
  *
  * @slot aside         in the header: what a page lets people do besides, such as putting the question off
@@ -73,6 +74,12 @@ export class McpElicitationElement extends HTMLElement {
   #step = "ask";
   /** Set before the form was ready. @type {Record<string, any>} */
   #draft = {};
+  /** Set before there was anything to show them in. @type {Problem[]} */
+  #found = [];
+  /** @type {import("./decline.js").Refusal} */
+  #refusal = { open: false, reason: "" };
+  /** How often an answer was begun: only the latest is given. */
+  #tries = 0;
 
   constructor() {
     super();
@@ -115,7 +122,7 @@ export class McpElicitationElement extends HTMLElement {
     if (!this.isConnected) return;
     if (name === "locale") this.#speak();
     else if (name === "deadline") this.#count();
-    else this.#draw();
+    else this.#drawHeader(); // the rest is the person's: half a date or a caret would be lost
   }
 
   get request() {
@@ -160,8 +167,12 @@ export class McpElicitationElement extends HTMLElement {
 
   set problems(problems) {
     this.#dialog.busy = false;
-    this.#step = "ask";
-    this.#draw();
+    if (!this.#ready || !this.#spoken || !this.isConnected) {
+      this.#found = [...problems];
+      return;
+    }
+    if (this.#step === "review") this.#go("ask");
+    this.#dialog.open();
     const { tag, problem } = this.#voice;
     const tell = () => this.#complain(problems);
     if (problems.some((one) => problem(one) === one.key)) locale.load(tag).then(tell, tell); // one that this form cannot find itself
@@ -202,6 +213,8 @@ export class McpElicitationElement extends HTMLElement {
     this.#request = null;
     this.#form = this.#filling = this.#link = undefined;
     this.#draft = {};
+    this.#found = [];
+    this.#refusal = { open: false, reason: "" };
     this.#step = "ask";
     this.#rare = this.#ready = this.#dialog.busy = false;
     this.#note.replaceChildren();
@@ -214,6 +227,7 @@ export class McpElicitationElement extends HTMLElement {
    * @param {string} state  of the catalog: answered, answered_before, timed_out, withdrawn, …
    */
   close(state) {
+    this.#dialog.take();
     this.dismiss();
     this.#note.append(...screen.note(this.#voice, this.#server, state, () => {
       this.dismiss();
@@ -244,25 +258,20 @@ export class McpElicitationElement extends HTMLElement {
     const deadline = Date.parse(this.getAttribute("deadline") ?? "");
     this.#dialog.clock.hidden = true;
     if (!this.#request || !this.isConnected || !deadline) return;
-    this.#stop = countdown(deadline, this.#dialog, (seconds) => this.#voice.say("timeout_warning", { seconds }), () => {
-      if (this.#dialog.busy) return; // an answer is on its way: whoever takes it decides
-      this.close("timed_out");
-      this.#fire("elicitation-timeout");
-    });
+    this.#stop = countdown(deadline, this.#dialog, (seconds) => this.#voice.say(seconds ? "timeout_warning" : "timeout_over", { seconds }), () => this.#fire("elicitation-timeout"));
   }
 
   /** Draws the whole dialog from its state. @param {boolean} [anew]  whether the person has to look at it first */
   #draw(anew = false) {
     if (!this.#ready || !this.#spoken || !this.isConnected) return;
-    const { header, body, footer, clock, node } = this.#dialog;
+    const { body, footer, node } = this.#dialog;
     const { title: asked, message, description } = this.#request;
     const reviewing = this.#step === "review";
     const focused = this.#root.activeElement?.id;
     const voice = this.#voice;
-    const who = { server: this.#server, tool: this.getAttribute("tool"), queue: this.getAttribute("queue") };
-    const title = reviewing ? voice.say("label.review") : asked ?? this.#form?.title;
+    const title = reviewing ? voice.say("label.review") : typeof asked === "string" ? asked : this.#form?.title;
 
-    header.replaceChildren(...screen.header(voice, who, clock, () => this.#leave()));
+    this.#drawHeader();
     body.replaceChildren(...screen.question(title, reviewing ? undefined : message ?? description ?? ""), this.#content());
     footer.replaceChildren(...this.#actions());
     node.lang = voice.tag;
@@ -272,9 +281,29 @@ export class McpElicitationElement extends HTMLElement {
     this.#dialog.open();
     if (anew) this.#dialog.begin(this.#step === "ask");
     else if (focused) this.#root.getElementById(focused)?.focus();
+    if (this.#found.length) this.problems = this.#found.splice(0);
   }
 
+  #drawHeader() {
+    if (!this.#ready || !this.#spoken) return;
+    const { header, clock } = this.#dialog;
+    const isClosing = header.contains(this.#root.activeElement);
+    const who = { server: this.#server, tool: this.getAttribute("tool"), queue: this.getAttribute("queue") };
+    header.replaceChildren(...screen.header(this.#voice, who, clock, () => this.#leave()));
+    if (isClosing) /** @type {HTMLElement | null} */ (header.querySelector(".close"))?.focus();
+  }
+
+  /** What is asked. Whatever a server sends, it can be refused. @returns {HTMLElement} */
   #content() {
+    try {
+      return this.#shown();
+    } catch {
+      this.#form = this.#filling = this.#link = undefined;
+      return this.#shown();
+    }
+  }
+
+  #shown() {
     const voice = this.#voice;
     if (this.#link && more.link) return more.link.consent(this.#link, voice, this.opened);
     if (!this.#form || !this.#filling) return h("p", { part: "notice danger" }, voice.say("label.unreadable_form"));
@@ -284,7 +313,7 @@ export class McpElicitationElement extends HTMLElement {
   }
 
   #actions() {
-    return screen.footer(this.#voice, this.#step, this.#next, this.#filling?.list, {
+    return screen.footer(this.#voice, this.#step, this.#next, this.#filling?.list, this.#refusal, this.hasAttribute("destructive"), {
       again: () => this.#open(),
       change: () => this.#go("ask"),
       cancel: () => this.cancel(),
@@ -347,6 +376,7 @@ export class McpElicitationElement extends HTMLElement {
   /** @param {{action: string, content?: object, _meta?: object}} detail */
   #answer(detail) {
     if (this.#dialog.busy || !this.#ready) return;
+    this.#tries++;
     if (this.opened) return this.#finish("cancel");
     this.#dialog.busy = true;
     this.#fire("elicitation-answer", detail);
@@ -361,15 +391,15 @@ export class McpElicitationElement extends HTMLElement {
   #entered(event) {
     if (event.key !== "Enter" || this.#filling?.touched || event.defaultPrevented || !(event.target instanceof HTMLInputElement)) return;
     event.preventDefault();
-    this.#accept?.focus();
   }
 
   /** The content if it fits the form; otherwise its problems are shown. */
   async #fitting() {
     const filling = this.#filling;
     if (!filling) return;
+    const tries = ++this.#tries;
     const { content, problems } = await filling.checked(); // patterns run in a worker
-    if (filling !== this.#filling || this.#dialog.busy) return;
+    if (filling !== this.#filling || tries !== this.#tries) return;
     if (!problems.length) return content;
     if (this.#step !== "ask") this.#go("ask");
     this.#complain(problems);
@@ -380,7 +410,7 @@ export class McpElicitationElement extends HTMLElement {
     const { problem } = this.#voice;
     const list = this.#root.getElementById("problems");
     if (this.#filling) this.#filling.complain(problems);
-    else list?.replaceChildren(...problems.map(problem)); // a link's own: nothing to go to
+    else list?.replaceChildren(...problems.map((one) => h("strong", {}, problem(one)))); // no field to go to
     this.#update();
     this.#dialog.errors.textContent = list?.firstChild?.textContent || problems.map(problem).join(" ");
   }

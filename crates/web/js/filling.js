@@ -34,14 +34,15 @@ export class Filling {
     this.#typed = values.typed(form);
   }
 
-  /** What was typed, without secrets; and back again, in place of defaults. */
+  /** What was typed, without secrets; and back again, in place of defaults. What was emptied is null, which JSON keeps. */
   get draft() {
     const form = this.#sheet; // before it is drawn, nobody has typed anything
-    return Object.fromEntries(form ? [...this.#typed].filter(([path]) => !form.find(path)?.field.secret) : []);
+    const open = form ? [...this.#typed].filter(([path]) => !form.find(path)?.field.secret) : [];
+    return Object.fromEntries(open.map(([path, value]) => [path, value ?? null]));
   }
 
   set draft(draft) {
-    for (const path in draft) if (this.#typed.has(path)) this.#typed.set(path, draft[path]);
+    for (const path in draft) if (this.#typed.has(path)) this.#typed.set(path, draft[path] ?? undefined);
     this.#sheet = undefined; // it holds what was there before
   }
 

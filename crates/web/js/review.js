@@ -24,10 +24,10 @@ function shown(field, value, { say }) {
   if (field.secret) return h("dd", {}, "••••••••");
   /** @param {any} one @returns {string} */
   const text = (one) => {
-    const offer = field.offers?.find((offer) => JSON.stringify(offer.value) === JSON.stringify(one));
+    const offer = field.offers?.find((offer) => offer.value === one);
     if (offer) return clean(offer.label, 200);
     if (typeof one === "boolean") return say(one ? "label.yes" : "label.no");
-    return typeof one === "string" ? one : JSON.stringify(one, null, 2);
+    return clean(typeof one === "string" ? one : JSON.stringify(one, (_, member) => (typeof member === "bigint" ? String(member) : member), 2));
   };
   const several = Array.isArray(value) && field.kind !== "json";
   return h("dd", { dir: "auto" }, several ? value.map(text).join(", ") || say("label.left_empty") : text(value));

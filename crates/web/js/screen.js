@@ -44,20 +44,23 @@ export const question = (title, message) => [
  * @param {Step} step
  * @param {string | undefined} main  the action that goes on, unless nothing can
  * @param {HTMLElement | undefined} problems  what stands in its way
+ * @param {import("./decline.js").Refusal} refused
+ * @param {boolean} destructive
  * @param {{again: () => void, change: () => void, cancel: () => void, decline: (reason?: string) => void}} acts
  */
-export function footer(voice, step, main, problems = h("div", { part: "problems", id: "problems" }), { again, change, cancel, decline }) {
+export function footer(voice, step, main, problems = h("div", { part: "problems", id: "problems" }), refused, destructive, { again, change, cancel, decline }) {
   const { say } = voice;
   /** @param {string} key @param {string} part @param {() => void} act */
   const action = (key, part, act) => button(say("action." + key), act, { part });
   /** @param {Node} first */
   const row = (first) => h("div", { part: "actions" }, first, action("cancel", "cancel", cancel),
-    main !== undefined && h("button", { part: "accept", "aria-describedby": "problems" }, say("action." + main)));
+    main !== undefined && h("button", { part: "accept", "aria-describedby": "problems destructive" }, say("action." + main)));
+  const warning = destructive && main !== undefined ? h("p", { part: "problem", id: "destructive" }, say("label.destructive")) : "";
 
-  if (step === "opened") return [row(action("open_again", "again", again))];
-  if (step === "review") return [row(action("change", "change", change))];
-  const { panel, buttons } = refusal(voice, decline);
-  return [panel, main === undefined ? "" : problems, row(buttons)];
+  if (step === "opened") return [warning, problems, row(action("open_again", "again", again))];
+  if (step === "review") return [warning, problems, row(action("change", "change", change))];
+  const { panel, buttons } = refusal(voice, refused, decline);
+  return [panel, warning, problems, row(buttons)];
 }
 
 /** How it ended. @param {Voice} voice @param {string} server @param {string} state @param {() => void} close */

@@ -121,6 +121,7 @@ button:hover { background: var(--soft); }
 .more { border-start-start-radius: 0; border-end-start-radius: 0; border-inline-start: 0; padding-inline: .75rem; }
 .more::before { content: ""; display: block; inline-size: .4375rem; block-size: .4375rem; border: solid; border-width: 0 2px 2px 0; rotate: 45deg; translate: 0 -2px; }
 .more[aria-expanded=true]::before { rotate: 225deg; translate: 0 2px; }
+.new :is(header, footer) { pointer-events: none; }
 [aria-busy=true] form { opacity: .6; }
 [aria-busy=true] header::after { content: ""; position: absolute; inset: auto 0 0; block-size: 2px; background: linear-gradient(90deg, transparent, var(--accent), transparent) 0 / 200% 100%; animation: wait 1.2s linear infinite; }
 @keyframes wait { to { background-position: -200% 0; } }

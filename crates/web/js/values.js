@@ -3,14 +3,15 @@
  *
  * `typed` maps a field's path to what its control holds: a string for text, number, integer and
  * json; a boolean, or undefined while untouched, for a switch; the index of an option, or
- * undefined, for a choice; indexes for choices; strings for tags.
+ * undefined, for a choice; indexes for choices; strings for tags. null is what a control has
+ * that cannot be read, such as half a date.
  *
  * An empty optional field is left out, and so is a group in which nobody answered anything;
  * `false`, `0` and defaults are sent as they stand. Same rules as `crates/core/src/form/fill.rs`.
  *
  * @import { Field, Fields, Form } from "./form.js"
  * @import { Problem } from "./check.js"
- * @typedef {string | boolean | number | number[] | string[] | undefined} Typed
+ * @typedef {string | boolean | number | number[] | string[] | null | undefined} Typed
  * @typedef {{ [name: string]: any }} Content
  */
 import * as check from "./check.js";
@@ -123,6 +124,7 @@ function gatherOne(field, reading) {
   /** @param {string} name */
   const wrong = (name) => void reading.problems.push(problem(path, name));
 
+  if (now === null) return wrong(field.text?.format?.replace("-", "_") ?? "required"); // only dates have halves
   if (Array.isArray(now)) {
     const values = kind === "tags" ? now : now.map((index) => offers[Number(index)]?.value);
     // "None of these" is an answer where there must be one, or where leaving it out would mean
@@ -146,6 +148,7 @@ function gatherOne(field, reading) {
 function number(text, kind, tag, wrong) {
   // In "1,234" the comma may stand for thousands, except where it is the decimal sign.
   const comma = /^pt\b/.test(tag) ? /^[^.,]*,[^.,]*$/ : /^[^.,]*,(?!\d{3}$)[^.,]*$/;
+  if (/^pt\b/.test(tag) && /^[+-]?\d{1,3}(\.\d{3})+$/.test(text)) return wrong("not_" + kind); // nor can "1.234" there
   const plain = comma.test(text) ? text.replace(",", ".") : text;
   const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
   if (!isFinite(value)) return wrong("not_" + kind);

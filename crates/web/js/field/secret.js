@@ -17,7 +17,8 @@ export function masked(control, { say }) {
     if (control instanceof HTMLInputElement) control.type = visible ? type : "password";
     show.textContent = say(visible ? "action.hide_secret" : "action.show_secret");
   }
-  control.setAttribute("autocomplete", "off");
+  control.setAttribute("autocomplete", "new-password"); // "off" is not heeded, and saves it
+  control.setAttribute("spellcheck", "false"); // some browsers send it away for that
   mask(false);
   return h("div", { part: "row" }, control, show);
 }

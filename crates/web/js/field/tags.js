@@ -11,8 +11,11 @@ export function tags(field, value = [], aria, { voice: { say }, announce }) {
   /** @type {string[]} */
   let entries = [...value];
   const list = h("ul", { "aria-label": clean(field.label, 200) });
+  const isSecret = field.secret !== undefined;
+  /** @param {string} entry @param {number} [limit] */
+  const shown = (entry, limit) => (isSecret ? "••••" : clean(entry, limit));
   const control = h("input", {
-    ...aria, type: "text", dir: "auto",
+    ...aria, type: isSecret ? "password" : "text", autocomplete: isSecret && "new-password", dir: "auto",
     oninput: () => control.value.includes(",") && add(),
     onblur: add,
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
@@ -37,7 +40,7 @@ export function tags(field, value = [], aria, { voice: { say }, announce }) {
 
   /** @param {number} index */
   function remove(index) {
-    announce(say("label.item_removed", { item: clean(entries[index], 100) }));
+    announce(say("label.item_removed", { item: shown(entries[index], 100) }));
     change(entries.filter((_, at) => at !== index));
   }
 
@@ -45,8 +48,8 @@ export function tags(field, value = [], aria, { voice: { say }, announce }) {
   function change(next) {
     entries = next;
     list.replaceChildren(...entries.map((entry, index) => h(
-      "li", {}, h("bdi", {}, clean(entry)),
-      cross(say("action.remove_item", { item: clean(entry, 100) }), () => {
+      "li", {}, h("bdi", {}, shown(entry)),
+      cross(say("action.remove_item", { item: shown(entry, 100) }), () => {
         remove(index);
         control.focus();
       }, "remove"),

@@ -15,7 +15,8 @@ const FORMATS = {
 };
 
 /** @type {import("../field.js").Kind} */
-export function text(field, value = "", aria) {
+export function text(field, held, aria) {
+  const value = held ?? "";
   const format = field.text?.format ?? "";
   const control = format === "textarea"
     ? h("textarea", { ...aria, rows: "4", dir: "auto" })
@@ -26,7 +27,7 @@ export function text(field, value = "", aria) {
     control,
     read: () => {
       // A date that is half filled in reads as empty. It must be a problem, not left out in silence.
-      if (control.validity.badInput) return "?";
+      if (control.validity.badInput) return null;
       return control.value === shown ? value : control.value; // unchanged: with the offset it came with
     },
   };

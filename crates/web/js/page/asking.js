@@ -1,8 +1,8 @@
 /**
  * The dialog of the current question: shows a ticket, and hands in what the person says.
  *
- * While an answer is on its way, what the events tell of the ticket waits: only the response
- * says whether it was this answer that counted.
+ * While an answer is on its way, what is heard of the ticket waits: only the response says
+ * whether it was this answer that counted.
  */
 import "../define.js";
 import { h } from "../draw.js";
@@ -13,11 +13,11 @@ import { say, voice } from "./words.js";
 /**
  * @typedef {import("./queue.js").Ticket} Ticket
  * @typedef {import("./queue.js").Closing} Closing
+ * @typedef {import("../check.js").Problem} Problem
  * @typedef {import("../element.js").McpElicitationElement} Element
  */
 
-/** How often an opened link is asked about: its end is also told by an event. */
-const POLL = 3_000;
+const HERE = { route: "page", human: true };
 
 export class Asking {
   #gateway;
@@ -28,11 +28,14 @@ export class Asking {
   #element;
   /** Answers on their way, with what was heard of their tickets meanwhile. @type {Map<string, Closing | undefined>} */
   #underway = new Map();
-  #poll = 0;
+  /** Answers of this tab, by ticket and action, with their fields: the response may be lost, and the answer taken all the same. @type {Map<string, string[]>} */
+  #said = new Map();
+  /** Why answers could not be sent, until they are tried again. @type {Map<string, Problem[]>} */
+  #failed = new Map();
 
   /**
    * @param {import("./gateway.js").Gateway} gateway
-   * @param {{closed: (id: string, closing: Closing, how?: {fields?: string[], ours?: boolean}) => void,
+   * @param {{settled: (id: string, closing: Closing) => void, failed: (id: string) => void,
    *   opened: (id: string) => void, later: (id: string) => void, signedOut: () => void}} told
    */
   constructor(gateway, told) {
@@ -53,8 +56,7 @@ export class Asking {
     }
     const element = /** @type {Element} */ (this.#element);
     if (element.getAttribute("queue") !== queue) element.setAttribute("queue", queue);
-    if (ticket.opened && !element.opened) element.opened = true;
-    this.#watch(ticket);
+    if (ticket.opened && !element.opened && !this.#underway.has(ticket.id)) element.opened = true;
   }
 
   /** Puts the dialog away. The ticket stays open, and what was typed is kept. */
@@ -71,11 +73,17 @@ export class Asking {
     if (later) later.textContent = say("page.later");
   }
 
-  /** An event says that a ticket closed; whether that has to wait for an answer on its way. @param {string} id @param {Closing} closing */
+  /** A ticket closed; whether that has to wait for an answer on its way. @param {string} id @param {Closing} closing */
   hear(id, closing) {
     if (!this.#underway.has(id)) return false;
     this.#underway.set(id, closing);
     return true;
+  }
+
+  /** Whether it was this tab that closed it so. @param {string} id @param {Closing} closing */
+  how(id, { action, by }) {
+    const fields = by?.route === "page" ? this.#said.get(`${id} ${action}`) : undefined;
+    return { fields, ours: fields !== undefined };
   }
 
   /** The ticket closed without this page: says so in the dialog's place. @param {string} state */
@@ -88,7 +96,6 @@ export class Asking {
 
   /** From here on, what the element does is nobody's business: closing it moves the focus, and that looks like typing. */
   #release() {
-    clearInterval(this.#poll);
     const element = this.#element;
     this.#element = this.#ticket = undefined;
     return element;
@@ -101,13 +108,9 @@ export class Asking {
       "server-name": server.name, "server-host": server.host, tool, deadline, locale: voice.tag,
       destructive: params?._meta?.["dev.midcall/destructive"] === true,
     }, h("button", { slot: "aside", type: "button", class: "later", onclick: () => this.#told.later(id) }, say("page.later"))));
-    element.addEventListener("elicitation-answer", (event) => this.#answer(ticket, element, /** @type {CustomEvent} */ (event).detail));
-    element.addEventListener("elicitation-finished", (event) => this.#finish(ticket, element, /** @type {CustomEvent} */ (event).detail));
+    element.addEventListener("elicitation-answer", (event) => this.#answer(ticket, /** @type {CustomEvent} */ (event).detail));
+    element.addEventListener("elicitation-finished", (event) => this.#finish(ticket, /** @type {CustomEvent} */ (event).detail));
     element.addEventListener("elicitation-input", () => this.#element === element && memory.keepDraft(id, element.typed));
-    element.addEventListener("elicitation-timeout", () => {
-      this.end("timed_out");
-      this.#told.closed(id, { state: "timed_out" });
-    });
     element.addEventListener("elicitation-closed", () => element.remove());
     this.#ticket = ticket;
     this.#element = element;
@@ -115,10 +118,12 @@ export class Asking {
     element.request = params;
     const draft = memory.draft(id);
     if (draft) element.typed = draft;
+    const failed = this.#failed.get(id);
+    if (failed) element.problems = failed;
   }
 
-  /** @param {Ticket} ticket @param {Element} element @param {any} result  an ElicitResult */
-  #answer(ticket, element, { action, content, _meta }) {
+  /** @param {Ticket} ticket @param {any} result  an ElicitResult */
+  #answer(ticket, { action, content, _meta }) {
     const { id } = ticket;
     if (action === "accept" && ticket.mode === "url") return this.#open(ticket);
     const call = {
@@ -126,71 +131,63 @@ export class Asking {
       decline: () => this.#gateway.reject(id, _meta?.["dev.midcall/reason"]),
       cancel: () => this.#gateway.cancel(id),
     }[/** @type {"accept" | "decline" | "cancel"} */ (action)];
-    return this.#hand(id, element, action, call, Object.keys(content ?? {}));
+    return this.#hand(id, action, call, Object.keys(content ?? {}));
   }
 
-  /** @param {Ticket} ticket @param {Element} element @param {{action: "accept" | "cancel"}} how */
-  #finish({ id }, element, { action }) {
-    return this.#hand(id, element, action, () => this.#gateway[action](id), []);
+  /** @param {Ticket} ticket @param {{action: "accept" | "cancel"}} how */
+  #finish({ id }, { action }) {
+    return this.#hand(id, action, () => this.#gateway[action](id), []);
   }
 
   /** The person consented and the link is open; it is done when they say so, or the server does. @param {Ticket} ticket */
   async #open({ id }) {
-    this.#told.opened(id);
+    this.#failed.delete(id);
     try {
       await this.#gateway.opened(id);
     } catch (problem) {
-      this.#explain(id, problem);
+      if (this.#explain(id, problem)) return;
+      if (this.#element && this.id === id) this.#element.opened = false; // to be pressed again
+      return this.#fail(id, problem);
     }
+    this.#told.opened(id);
   }
 
-  /** @param {Ticket} ticket */
-  #watch({ id, opened }) {
-    clearInterval(this.#poll);
-    if (!opened) return;
-    this.#poll = setInterval(async () => {
-      const { state } = await this.#gateway.status(id).catch(() => ({ state: "open" })); // a cut is told elsewhere
-      if (state !== "open" && !this.#underway.has(id)) this.#told.closed(id, { state });
-    }, POLL);
-  }
-
-  /**
-   * @param {string} id
-   * @param {Element} element
-   * @param {string} action
-   * @param {() => Promise<unknown>} call
-   * @param {string[]} fields
-   */
-  async #hand(id, element, action, call, fields) {
+  /** @param {string} id @param {string} action @param {() => Promise<unknown>} call @param {string[]} fields */
+  async #hand(id, action, call, fields) {
+    this.#failed.delete(id);
     this.#underway.set(id, undefined);
-    try {
-      await call();
-      this.#underway.delete(id);
-      if (this.#element === element) this.dismiss();
-      this.#told.closed(id, { state: "answered", action, by: { route: "page", human: true } }, { fields, ours: true });
-    } catch (problem) {
-      const heard = this.#underway.get(id);
-      this.#underway.delete(id);
-      if (heard) this.#told.closed(id, heard);
-      else if (this.#explain(id, problem)) return;
-      else if (element.opened) element.opened = true; // to be pressed again
-      else element.problems = found(problem);
-    }
+    this.#said.set(`${id} ${action}`, fields);
+    /** @type {unknown} */
+    let problem;
+    await call().catch((found) => (problem = found));
+    const heard = this.#underway.get(id);
+    this.#underway.delete(id);
+    if (!problem) this.#told.settled(id, { state: "answered", action, by: HERE });
+    else if (heard) this.#told.settled(id, heard);
+    else if (!this.#explain(id, problem)) this.#fail(id, problem);
   }
 
   /** Whether a refusal says that there is nothing more to answer. @param {string} id @param {unknown} problem */
   #explain(id, problem) {
     if (!(problem instanceof Refused)) return false;
     const { state, action, by, reason } = problem.body;
-    if (problem.status === 409) this.#told.closed(id, { state, action, by, reason });
-    else if (problem.status === 404) this.#told.closed(id, { state: "withdrawn" });
+    if (problem.status === 409) this.#told.settled(id, { state, action, by, reason });
+    else if (problem.status === 404) this.#told.settled(id, { state: "gone" });
     else if (problem.status === 401) this.#told.signedOut();
     else return false;
     return true;
   }
+
+  /** Shows why an answer was not taken, wherever the person is by now. @param {string} id @param {unknown} problem */
+  #fail(id, problem) {
+    const problems = found(problem);
+    this.#failed.set(id, problems);
+    if (this.#element && this.id === id) this.#element.problems = problems;
+    else this.#told.failed(id);
+  }
 }
 
-/** What to show in the form: the gateway's problems, or that it could not be reached. @param {unknown} problem */
+/** What to show: the gateway's problems, or that it could not be reached. @param {unknown} problem @returns {Problem[]} */
 function found(problem) {
   const problems = problem instanceof Refused && problem.body.problems;
   return problems || [{ path: "", key: "mcp.elicitation.page.not_sent", params: {} }];

@@ -39,7 +39,7 @@ export class Connection {
     };
     for (;;) {
       try {
-        for await (const { name, data } of this.#gateway.follow(this.#ended.signal, alive)) this.#told.event(name, data);
+        for await (const { name, data } of this.#gateway.follow(this.#ended.signal, alive)) this.#tell(name, data);
       } catch (problem) {
         if (this.#ended.signal.aborted) return;
         if (problem instanceof Refused && problem.status === 401) return this.#enter("signed_out");
@@ -59,6 +59,15 @@ export class Connection {
   signOut() {
     this.#ended.abort();
     this.#enter("signed_out");
+  }
+
+  /** What goes wrong over one event is no lost connection, and keeps nothing from the next. @param {string} name @param {any} data */
+  #tell(name, data) {
+    try {
+      this.#told.event(name, data);
+    } catch (problem) {
+      reportError(problem);
+    }
   }
 
   /** @param {State} now */

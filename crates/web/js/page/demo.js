@@ -10,10 +10,12 @@ import { ending } from "./lists.js";
 import { Page } from "./page.js";
 import { say } from "./words.js";
 
-/** @typedef {{name: string, messages: any[], state: "new" | "waiting" | "ended" | "failed"}} Run */
+/** @typedef {{name: string, messages: any[], state: "new" | "waiting" | "ended" | "failed" | "cut" | "replaced", end: AbortController}} Run */
 
 /** How many runs are shown. */
 const MOST = 6;
+/** How many wait at once: a browser has six connections for all its tabs, and answers need one. */
+const MOST_WAITING = 3;
 /** A message is shown up to so many characters. */
 const LONGEST = 20_000;
 
@@ -45,22 +47,29 @@ async function load() {
 /** @param {string} name */
 async function ask(name) {
   /** @type {Run} */
-  const run = { name, messages: [], state: "new" };
+  const run = { name, messages: [], state: "new", end: new AbortController() };
+  for (const old of runs.filter(isLive).slice(MOST_WAITING - 1)) {
+    old.state = "replaced";
+    old.end.abort();
+  }
   runs = [run, ...runs].slice(0, MOST);
   page.draw();
   try {
-    for await (const message of page.gateway.ask(name)) {
+    for await (const message of page.gateway.ask(name, run.end.signal)) {
       run.messages.push(message);
       run.state = "waiting";
       page.draw();
     }
     run.state = run.messages.some(({ error }) => error) ? "failed" : "ended";
   } catch (problem) {
-    run.state = "failed";
+    if (isLive(run)) run.state = run.messages.length ? "cut" : "failed";
     if (problem instanceof Refused && problem.status === 401) page.signOut();
   }
   page.draw();
 }
+
+/** @param {Run} run */
+const isLive = ({ state }) => state === "new" || state === "waiting";
 
 function gallery() {
   const groups = Map.groupBy(questions, ({ group }) => group);
@@ -80,7 +89,7 @@ function messages() {
 /** @param {Run} run */
 function drawn({ name, messages, state }) {
   const outcomes = messages.flatMap(({ outcome }) => outcome ? say(`state.${ending(outcome)}`) : []);
-  const told = [...outcomes, ...(state === "ended" ? [] : [say(state === "failed" ? "demo.failed" : "demo.waiting")])];
+  const told = [...outcomes, ...(state === "ended" ? [] : [say(`demo.${state === "new" ? "waiting" : state}`)])];
   return h("article", { class: `run ${state}` },
     h("h3", {}, say(`demo.${name}`), h("span", { class: "outcome" }, told.join(" · "))),
     h("ol", {}, ...messages.filter(({ outcome }) => !outcome).map((message) => {

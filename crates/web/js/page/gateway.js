@@ -5,6 +5,7 @@
  * bearer. The bearer lives in `sessionStorage`: it survives a reload, ends with the tab, and no
  * other page on this machine can read it.
  */
+import { parse, write } from "./exact.js";
 import { events, lines } from "./stream.js";
 
 /** @typedef {import("./queue.js").Ticket} Ticket */
@@ -22,6 +23,8 @@ export class Refused extends Error {
 const BEARER = "midcall.bearer";
 /** A quiet stream shows every 15 seconds that it is alive; after so many milliseconds it is not. */
 const SILENCE = 40_000;
+/** An answer that nobody has taken by then counts as not sent. */
+const PATIENCE = 20_000;
 
 export class Gateway {
   #bearer = sessionStorage.getItem(BEARER);
@@ -41,7 +44,7 @@ export class Gateway {
       const { bearer } = await this.#json("POST", "/launch", { token });
       this.#keep(bearer);
     } catch (refused) {
-      if (!(refused instanceof Refused && refused.status === 401)) throw refused;
+      if (!(refused instanceof Refused) || refused.status >= 500) throw refused; // it may work in a moment
       if (!this.#bearer) return "used_link"; // A tab that is in already may be opened by its old link.
     }
     history.replaceState(history.state, "", location.pathname + location.search);
@@ -73,7 +76,7 @@ export class Gateway {
       const { body } = await this.#call("GET", "/elicitation/events", undefined, options);
       heard();
       for await (const event of events(/** @type {import("./stream.js").Body} */ (body), heard)) {
-        yield { name: event.name, data: JSON.parse(event.data) };
+        yield { name: event.name, data: parse(event.data) };
         this.#mark = event.id; // Only now: what was not heard to its end comes again.
       }
     } finally {
@@ -89,15 +92,15 @@ export class Gateway {
   cancel = (id) => this.#json("POST", `/elicitation/${id}/cancel`);
   /** @param {string} id */
   opened = (id) => this.#json("POST", `/elicitation/${id}/opened`);
-  /** @param {string} id @returns {Promise<{state: string}>} */
+  /** @param {string} id @returns {Promise<import("./queue.js").Closing>} */
   status = (id) => this.#json("GET", `/elicitation/status/${id}`);
 
   /** What the demo can ask. @returns {Promise<{name: string, group: string}[]>} */
   questions = () => this.#json("GET", "/demo");
 
-  /** Has the demo ask something: the messages, one by one. @param {string} name */
-  async *ask(name) {
-    const { body } = await this.#call("POST", `/demo/${name}`);
+  /** Has the demo ask something: the messages, one by one. @param {string} name @param {AbortSignal} signal */
+  async *ask(name, signal) {
+    const { body } = await this.#call("POST", `/demo/${name}`, undefined, { signal });
     yield* lines(/** @type {import("./stream.js").Body} */ (body));
   }
 
@@ -110,7 +113,7 @@ export class Gateway {
 
   /** @param {string} method @param {string} path @param {object} [body] */
   async #json(method, path, body) {
-    return (await this.#call(method, path, body)).json();
+    return (await this.#call(method, path, body, { signal: AbortSignal.timeout(PATIENCE) })).json();
   }
 
   /** @param {string} method @param {string} path @param {object} [body] @param {RequestInit} [options] */
@@ -118,7 +121,7 @@ export class Gateway {
     const headers = new Headers(options.headers);
     if (this.#bearer) headers.set("authorization", `Bearer ${this.#bearer}`);
     if (body) headers.set("content-type", "application/json");
-    return call(path, { ...options, method, headers, body: body && JSON.stringify(body) });
+    return call(path, { ...options, method, headers, body: body && write(body) });
   }
 }
 

@@ -41,8 +41,10 @@ export function before(past) {
 }
 
 /** How a question ended, in the catalog's word for it. @param {import("./queue.js").Closing} closing */
-export const ending = ({ state, action }) =>
-  state === "answered" && action !== undefined ? { accept: "answered", decline: "declined", cancel: "cancelled" }[action] ?? state : state;
+export const ending = ({ state, action = "", reason = "" }) => {
+  if (state === "answered") return { accept: "answered", decline: "declined", cancel: "cancelled" }[action] ?? state;
+  return state === "withdrawn" && ["by_client", "server_gone", "dropped", "shutdown"].includes(reason) ? reason : state;
+};
 
 /** @param {string} id */
 const isNew = (id) => !seen.has(id) && seen.add(id);

@@ -18,6 +18,9 @@ export const keepDraft = (id, typed) => write(sessionStorage, DRAFT + id, typed)
 /** @param {string} id */
 export const dropDraft = (id) => sessionStorage.removeItem(DRAFT + id);
 
+/** The questions that there are drafts for. */
+export const drafts = () => Object.keys(sessionStorage).filter((name) => name.startsWith(DRAFT)).map((name) => name.slice(DRAFT.length));
+
 /** @returns {import("./queue.js").Past[]} */
 export const past = () => read(sessionStorage, PAST) ?? [];
 

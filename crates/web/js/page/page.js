@@ -10,7 +10,7 @@ import { Asking } from "./asking.js";
 import { badge } from "./badge.js";
 import { bar } from "./bar.js";
 import { Connection } from "./connection.js";
-import { Gateway } from "./gateway.js";
+import { Gateway, Refused } from "./gateway.js";
 import { before, ending, waiting } from "./lists.js";
 import * as memory from "./memory.js";
 import * as notifications from "./notify.js";
@@ -20,6 +20,8 @@ import { say, speak, voice } from "./words.js";
 /** @typedef {import("./queue.js").Closing} Closing */
 /** How long "Connected again" stays. */
 const MOMENT = 4_000;
+/** How often the desk is asked about what may have ended unheard. */
+const POLL = 3_000;
 
 export class Page {
   gateway = new Gateway();
@@ -35,7 +37,11 @@ export class Page {
     state: (now, before) => this.#connected(now, before),
   });
   #asking = new Asking(this.gateway, {
-    closed: (id, closing, how) => this.#close(id, closing, how),
+    settled: (id, closing) => this.#settle(id, closing),
+    failed: (id) => {
+      this.#later.delete(id);
+      this.draw();
+    },
     opened: (id) => {
       this.#queue.markOpened(id);
       this.draw();
@@ -75,7 +81,7 @@ export class Page {
       return this.draw();
     }
     addEventListener("popstate", () => this.#move(place()));
-    setInterval(() => this.#expire(), 1_000);
+    setInterval(() => this.#queue.doubtful(Date.now()).forEach(({ id }) => this.#inquire(id)), POLL);
     this.draw();
     this.#connection.run();
   }
@@ -104,26 +110,36 @@ export class Page {
     } else if (name === "elicitation/opened") this.#queue.markOpened(data.id);
     else {
       const { id, ...closing } = data;
-      if (!this.#asking.hear(id, closing)) this.#close(id, closing);
-      return;
+      return this.#settle(id, closing);
     }
     this.draw();
   }
 
-  /** @param {string} id @param {Closing} closing @param {{fields?: string[], ours?: boolean}} [how] */
-  #close(id, closing, how) {
-    const past = this.#queue.close(id, closing, { at: new Date().toISOString(), ...how });
-    if (!past) return;
-    if (this.#asking.id === id) this.#asking.end(closing.state === "answered" ? "answered_before" : ending(closing));
+  /** The desk has closed a ticket, by whatever way that is heard. @param {string} id @param {Closing} closing */
+  #settle(id, closing) {
+    if (this.#asking.hear(id, closing)) return;
     memory.dropDraft(id);
+    const past = this.#queue.settle(id, closing, { at: new Date().toISOString(), ...this.#asking.how(id, closing) });
+    if (!past) return;
+    if (this.#asking.id === id) {
+      if (past.ours) this.#asking.dismiss();
+      else this.#asking.end(closing.state === "answered" ? "answered_before" : ending(closing));
+    }
     memory.keepPast(this.#queue.past);
     notifications.dismiss(id);
     this.#later.delete(id);
     this.draw();
   }
 
-  #expire() {
-    for (const { id } of this.#queue.late(Date.now())) this.#close(id, { state: "timed_out" });
+  /** Asks the desk how a ticket stands: no clock of this computer decides that. @param {string} id */
+  async #inquire(id) {
+    try {
+      const { state, action, by, reason } = await this.gateway.status(id);
+      if (state !== "open") this.#settle(id, { state, action, by, reason });
+    } catch (problem) {
+      if (problem instanceof Refused && problem.status === 404) this.#settle(id, { state: "gone" });
+      // A cut is told elsewhere.
+    }
   }
 
   /** @param {import("./connection.js").State} now @param {import("./connection.js").State} before */
@@ -132,7 +148,9 @@ export class Page {
       this.gateway.leave();
       this.#barred = "signed_out";
       this.#asking.dismiss();
+      memory.drafts().forEach(memory.dropDraft);
     }
+    if (now === "connected" && before === "connecting") memory.drafts().forEach((id) => this.#inquire(id)); // their questions may have ended
     if (now === "connected" && before === "lost") this.#tell(say("page.connection_restored"));
     this.draw();
   }

@@ -2,7 +2,8 @@
  * What is open and what was before, out of the events alone. No DOM, no network, no clock.
  *
  * Events may come twice, after a cut: what is known changes nothing, and what is closed stays
- * closed.
+ * closed. Only the desk closes: where nobody knows how a question ended (`gone`), a later word
+ * corrects it.
  */
 
 /**
@@ -43,7 +44,9 @@ export class Queue {
 
   /** A question is open; whether that is new. @param {Ticket} ticket */
   add(ticket) {
-    if (this.#open.has(ticket.id) || this.#past.some(({ id }) => id === ticket.id)) return false;
+    const past = this.#past.find(({ id }) => id === ticket.id);
+    if (this.#open.has(ticket.id) || (past && !isProvisional(past))) return false;
+    this.#past = this.#past.filter((one) => one !== past);
     this.#open.set(ticket.id, ticket);
     return true;
   }
@@ -61,9 +64,13 @@ export class Queue {
    * @param {Closing} closing
    * @param {{at: string, fields?: string[], ours?: boolean}} how  `fields` are names, never values
    */
-  close(id, closing, { at, fields = [], ours = false }) {
+  settle(id, closing, { at, fields = [], ours = false }) {
     const ticket = this.#open.get(id);
-    if (!ticket) return undefined;
+    if (!ticket) {
+      const past = this.#past.find((one) => one.id === id);
+      if (!past || past.ours || !(ours || isProvisional(past))) return undefined;
+      return Object.assign(past, { closing, fields, ours });
+    }
     this.#open.delete(id);
     const { server, tool, description, workspace, conversation } = ticket;
     const past = { id, server: server.name, tool, description, workspace, conversation, closing, at, fields, ours };
@@ -71,9 +78,12 @@ export class Queue {
     return past;
   }
 
-  /** Those whose time was over a while ago: their end was told when nobody could hear it. @param {number} now */
-  late = (now) => this.all.filter(({ deadline }) => Date.parse(deadline) + 2_000 < now);
+  /** Those whose end may have been told when nobody could hear it: opened links, and what should be over. @param {number} now */
+  doubtful = (now) => this.all.filter(({ opened, deadline }) => opened || Date.parse(deadline) < now);
 }
+
+/** @param {Past} past */
+const isProvisional = ({ closing }) => closing.state === "gone";
 
 /** Whether something belongs to a place. @param {{workspace?: string, conversation?: string}} what @param {Place} place */
 export const isIn = (what, { workspace, conversation }) =>
