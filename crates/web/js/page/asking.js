@@ -156,12 +156,15 @@ export class Asking {
   async #hand(id, action, call, fields) {
     this.#failed.delete(id);
     this.#underway.set(id, undefined);
-    this.#said.set(`${id} ${action}`, fields);
+    const said = `${id} ${action}`;
+    const again = this.#said.has(said);
+    this.#said.set(said, fields);
     /** @type {unknown} */
     let problem;
     await call().catch((found) => (problem = found));
     const heard = this.#underway.get(id);
     this.#underway.delete(id);
+    if (problem instanceof Refused && !again) this.#said.delete(said); // nothing was lost: it was not taken
     if (!problem) this.#told.settled(id, { state: "answered", action, by: HERE });
     else if (heard) this.#told.settled(id, heard);
     else if (!this.#explain(id, problem)) this.#fail(id, problem);
