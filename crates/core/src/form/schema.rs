@@ -23,7 +23,7 @@ const DEEPEST: usize = 128;
 const PATTERN: usize = 500;
 
 /// The same for all rules of a form together. Those beyond it are not enforced.
-pub(super) const MOST_RULES: usize = 20_000;
+pub(super) const MOST_RULES: usize = WIDEST;
 
 /// Nodes of a schema times nodes of a value: what the rules of a form may cost in one check.
 /// What is beyond it passes here, and the server looks at it itself.

@@ -400,17 +400,17 @@ fn rules_are_enforced_up_to_a_number_in_all() {
 fn all_rules_of_a_form_share_the_effort_of_a_check() {
     let wide = json!({"allOf": vec![json!({"minimum": 0}); 400]});
     let list = json!({"type": "array", "items": {"type": "integer", "allOf": [wide]}});
-    let fields: Map<_, _> = (0..20).map(|n| (format!("f{n}"), list.clone())).collect();
+    let fields: Map<_, _> = (0..10).map(|n| (format!("f{n}"), list.clone())).collect();
     let form = read(json!({"type": "object", "properties": fields})).unwrap();
     assert_eq!(form.unenforced(), [""; 0]);
     let numbers = |wrong: usize| -> Value {
-        let named = (0..20).map(|n| {
+        let named = (0..10).map(|n| {
             let entry = if n == wrong { -1 } else { 1 };
             (format!("f{n}"), json!(vec![entry; 1_000]))
         });
         named.collect()
     };
     assert_eq!(problems(&form, numbers(0)).len(), 1);
-    assert_eq!(problems(&form, numbers(19)), [], "by then it is spent");
-    assert_eq!(problems(&form, json!({"f19": [-1]})).len(), 1);
+    assert_eq!(problems(&form, numbers(9)), [], "by then it is spent");
+    assert_eq!(problems(&form, json!({"f9": [-1]})).len(), 1);
 }
