@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => browser?.close());
 
-/** A wrapped server, and what its person's browser is asked to open: files that lead to the page. */
+/** A wrapped server, and the addresses that its person's browser is asked to open. */
 async function opening(server) {
   const { announce, command } = await wrap(server);
   const [script, file] = [join(dirname(announce), "browser"), join(dirname(announce), "opened")];

@@ -62,10 +62,11 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     // A reader that has gone is no reason to end: the page may be open already.
     let _ = writeln!(io::stdout(), "{launch}");
     say("mcp.elicitation.terminal.demo_hint");
-    let opened = (!cmd.no_open).then(|| browser::open(&for_the_browser));
+    if !cmd.no_open {
+        browser::open(&for_the_browser);
+    }
 
     serving.told_to_end().await?;
-    drop(opened);
     desk.shut_down().await;
     serving.close().await?;
     say("mcp.elicitation.terminal.demo_ended");

@@ -53,7 +53,7 @@ pub struct Keys {
 type Lapse = Option<Instant>;
 
 /// How long a launch token is good that a browser was handed to use at once.
-pub const LAUNCH: Duration = Duration::from_secs(60);
+const LAUNCH: Duration = Duration::from_secs(60);
 
 struct Bearer {
     token: Token,

@@ -37,7 +37,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-pub use auth::{Caller, LAUNCH, principal};
+pub use auth::{Caller, principal};
 pub use body::Name;
 pub use refusal::Refusal;
 
@@ -195,7 +195,7 @@ impl Door {
         format!("{}/#{}", self.origin(), self.keys.launch().reveal())
     }
 
-    /// The same for a browser to use at once: it lapses after [`LAUNCH`].
+    /// The same for a browser to use at once: it lapses after a minute.
     pub fn launch_now(&self) -> String {
         format!("{}/#{}", self.origin(), self.keys.launch_now().reveal())
     }

@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::browser::{self, Opened};
+use crate::browser;
 use crate::claim::Waiting;
 use crate::http::announce::Announced;
 use crate::http::{Bounds, Door, Server, principal};
@@ -37,8 +37,6 @@ pub struct Page {
     tickets: HashMap<Turn, TicketId>,
     /// When a browser was last opened, and how many pages had been seen before.
     launched: Option<(Instant, usize)>,
-    /// What it was handed then.
-    opened: Option<Opened>,
     events: UnboundedSender<Event>,
 }
 
@@ -66,7 +64,6 @@ impl Page {
             bound: None,
             tickets: HashMap::new(),
             launched: None,
-            opened: None,
             events,
         }
     }
@@ -130,7 +127,7 @@ impl Page {
             (self.launched).is_some_and(|(at, before)| seen == before && at.elapsed() < COMING);
         if self.opens && !bound.door.is_open() && !is_coming {
             self.launched = Some((Instant::now(), seen));
-            self.opened = browser::open(&bound.door.launch_now());
+            browser::open(&bound.door.launch_now());
         }
     }
 

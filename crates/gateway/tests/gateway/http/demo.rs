@@ -108,13 +108,7 @@ async fn a_browser_is_opened_with_a_link_of_its_own() {
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).unwrap();
     // One that is not there is passed over.
     let browser = format!("/nowhere/firefox:{}", script.display());
-    let runtime = folder.join("runtime");
-    std::fs::create_dir(&runtime).unwrap();
-    let environment = [
-        ("BROWSER", browser.as_str()),
-        ("XDG_RUNTIME_DIR", runtime.to_str().unwrap()),
-    ];
-    let mut demo = Desk::start_with("demo", &[], &environment).await;
+    let mut demo = Desk::start_with("demo", &[], &[("BROWSER", &browser)]).await;
     let printed = demo.text().await;
     let opened = loop {
         if let Ok(opened) = std::fs::read_to_string(&told) {
@@ -122,20 +116,6 @@ async fn a_browser_is_opened_with_a_link_of_its_own() {
         }
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     };
-    // Every user of the machine can read what a browser is started with: there is no key in it.
-    let file = std::path::Path::new(opened.strip_prefix("file://").unwrap());
-    assert!(file.starts_with(&runtime), "{opened}");
-    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(file.parent().unwrap()), mode(file)), (0o700, 0o600));
-    let page = std::fs::read_to_string(file).unwrap();
-    let opened = page
-        .split("url=")
-        .nth(1)
-        .unwrap()
-        .split('"')
-        .next()
-        .unwrap()
-        .to_owned();
     assert_ne!(opened, printed);
     for link in [opened, printed] {
         let (page, token) = link.split_once("/#").unwrap();
@@ -143,9 +123,6 @@ async fn a_browser_is_opened_with_a_link_of_its_own() {
         let launch = demo.nobody().post("/launch").json(&json!({"token": token}));
         assert_eq!(answer(launch).await.0, 200);
     }
-    demo.terminate();
-    assert!(demo.end().await.success());
-    assert_eq!(runtime.read_dir().unwrap().count(), 0, "it goes at the end");
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
