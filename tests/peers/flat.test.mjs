@@ -11,8 +11,8 @@ async function holds({ pid }) {
   return { handles: (await readdir(`/proc/${pid}/fd`)).length, memory: Number(status.match(/VmRSS:\s+(\d+)/)[1]) };
 }
 
-async function start(capabilities) {
-  const { announce, command } = await wrap(plain());
+async function start(capabilities, ...flags) {
+  const { announce, command } = await wrap(plain(), ...flags);
   const wire = new Wire(command);
   await wire.open(capabilities);
   return { wire, announce };
@@ -42,20 +42,27 @@ describe("many questions", { concurrency: 2 }, () => {
     assert.ok(after.memory - before.memory < 512, `${before.memory} kB, then ${after.memory} kB`);
   });
 
-  test("a hundred that a person answers, and a thousand that are too many", async () => {
-    const { wire, announce } = await start({});
+  test("a thousand that a person answers", async () => {
+    const { wire, announce } = await start({}, "--asks-per-minute", "1000000");
     const person = await Person.at(announce);
+    let asked = 0;
     const once = async (n) => {
       const call = ask(wire);
       const { id } = await person.sees(`Question q${asked++}`);
       await until(async () => (await person.accept(id, { word: `${n}` })).status === 200); // no more than 50 calls a second
       return word(await call);
     };
-    let asked = 0;
-    const before = await times(20, wire, once);
-    const after = await times(90, wire, once);
+    const before = await times(100, wire, once);
+    const after = await times(1_000, wire, once);
     assert.equal(after.handles, before.handles);
-    assert.ok(after.memory - before.memory < 1_024, `${before.memory} kB, then ${after.memory} kB`); // closed tickets are known for ten minutes
+    // Closed tickets are known for ten minutes.
+    assert.ok(after.memory - before.memory < 3_072, `${before.memory} kB, then ${after.memory} kB`);
+  });
+
+  test("a thousand that are too many", async () => {
+    const { wire, announce } = await start({});
+    const person = await Person.at(announce);
+    const before = await holds(wire);
 
     // What is let in all the same, as the minute goes on, is cancelled.
     const cancels = async () => person.cancel((await person.news.next(({ type }) => type === "elicitation/request")).id).then(cancels);
@@ -66,6 +73,6 @@ describe("many questions", { concurrency: 2 }, () => {
     }
     const last = await holds(wire);
     assert.equal(last.handles, before.handles);
-    assert.ok(last.memory - after.memory < 1_024, `${after.memory} kB, then ${last.memory} kB`);
+    assert.ok(last.memory - before.memory < 2_048, `${before.memory} kB, then ${last.memory} kB`);
   });
 });

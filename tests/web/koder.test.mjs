@@ -81,6 +81,7 @@ test("T5 cancel: Esc cancels", async () => {
   const page = await person(desk);
   const id = await desk.ask(WEATHER);
   await dialog(page).waitFor();
+  await page.waitForTimeout(1_000); // a key that comes with the question was not meant for it
   await page.keyboard.press("Escape");
   assert.equal((await desk.ended(id)).action, "cancel");
   assert.equal(posts(page, "cancel").length, 1);

@@ -64,6 +64,9 @@ pub struct Cmd {
     /// The language of what is told here: en-US or pt-BR (the page follows the browser)
     #[arg(long, env = "MIDCALL_LOCALE", default_value = "en-US")]
     locale: String,
+    /// How many questions the server may put on the page in a minute
+    #[arg(long, env = "MIDCALL_ASKS_PER_MINUTE", value_name = "COUNT", default_value_t = 120)]
+    asks_per_minute: u32,
     /// The longest message that is taken, in megabytes
     #[arg(
         long,
@@ -104,7 +107,9 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let mut to_client = Outbox::new(Writing::new(duplicate(io::stdout())?)?);
     let (events, news) = unbounded_channel();
     let announced = cmd.local.announce.is_some();
-    let mut page = Page::new(cmd.local, !cmd.no_open, events);
+    let mut rules = midcall_desk::Rules::default();
+    rules.asks_per_minute = cmd.asks_per_minute;
+    let mut page = Page::new(cmd.local, rules, !cmd.no_open, events);
     if announced {
         page.bind().await?;
     }

@@ -31,6 +31,7 @@ use crate::session::{Event, Turn};
 /// The page as a route.
 pub struct Page {
     flags: Flags,
+    rules: Rules,
     /// Whether a browser is opened.
     opens: bool,
     bound: Option<Bound>,
@@ -57,9 +58,15 @@ const GOODBYE: Duration = Duration::from_secs(1);
 
 impl Page {
     /// A page that tells its news to `events`.
-    pub fn new(flags: Flags, opens: bool, events: UnboundedSender<Event>) -> Self {
+    pub fn new(
+        flags: Flags,
+        rules: Rules,
+        opens: bool,
+        events: UnboundedSender<Event>,
+    ) -> Self {
         Self {
             flags,
+            rules,
             opens,
             bound: None,
             tickets: HashMap::new(),
@@ -72,7 +79,7 @@ impl Page {
     pub async fn bind(&mut self) -> anyhow::Result<()> {
         if self.bound.is_none() {
             let server = Server::bind(self.flags.page_addr, Bounds::default()).await?;
-            let mut rules = Rules::default();
+            let mut rules = self.rules.clone();
             rules.patience = self.flags.timeout;
             let desk = Desk::open(Memory::default(), Mailroom::default(), rules).await?;
             let closing = CancellationToken::new();
