@@ -65,7 +65,12 @@ pub struct Cmd {
     #[arg(long, env = "MIDCALL_LOCALE", default_value = "en-US")]
     locale: String,
     /// How many questions the server may put on the page in a minute
-    #[arg(long, env = "MIDCALL_ASKS_PER_MINUTE", value_name = "COUNT", default_value_t = 120)]
+    #[arg(
+        long,
+        env = "MIDCALL_ASKS_PER_MINUTE",
+        value_name = "COUNT",
+        default_value_t = 120
+    )]
     asks_per_minute: u32,
     /// The longest message that is taken, in megabytes
     #[arg(

@@ -58,12 +58,7 @@ const GOODBYE: Duration = Duration::from_secs(1);
 
 impl Page {
     /// A page that tells its news to `events`.
-    pub fn new(
-        flags: Flags,
-        rules: Rules,
-        opens: bool,
-        events: UnboundedSender<Event>,
-    ) -> Self {
+    pub fn new(flags: Flags, rules: Rules, opens: bool, events: UnboundedSender<Event>) -> Self {
         Self {
             flags,
             rules,
