@@ -1,7 +1,7 @@
 // `midcall demo`: every question of its gallery, answered once by a person in a real browser.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { demo, eventually, person, shot, sleep } from "./world.mjs";
+import { calm, demo, eventually, person, shot, sleep } from "./world.mjs";
 
 const dialog = (page) => page.getByRole("dialog");
 const button = (page, name) => dialog(page).getByRole("button", { name, exact: true });
@@ -35,7 +35,7 @@ const ANSWERS = {
   choice: [(page) => dialog(page).getByText("Bar", { exact: true }).click(), { seat: "Bar" }],
   choice_list: [(page) => field(page, "Region").selectOption({ label: "Tokyo" }), { region: "ap-east" }],
   choices: [(page) => field(page, "Olives").check(), { toppings: ["basil", "olives"] }],
-  tags: [async (page) => { await dialog(page).getByRole("textbox", { name: /Labels/ }).fill("blue"); await page.waitForTimeout(1_000); await page.keyboard.press("Enter"); }, { labels: ["blue"] }],
+  tags: [async (page) => { await dialog(page).getByRole("textbox", { name: /Labels/ }).fill("blue"); await calm(page); await page.keyboard.press("Enter"); }, { labels: ["blue"] }],
   group: [async (page) => { await field(page, "Name").fill("Ana"); await field(page, "Street").fill("Rua 1"); await field(page, "City").fill("Olinda"); }, { name: "Ana", address: { street: "Rua 1", city: "Olinda" } }],
   json: [(page) => field(page, "Headers").fill('{"x-trace": "on"}'), { headers: { "x-trace": "on" } }],
   danger: [(page) => dialog(page).getByText("Yes", { exact: true }).click(), { confirmed: true }],

@@ -1,7 +1,7 @@
 // The test suite of the Koder specification, T1 to T9, against the real binary.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Desk, eventually, person, posts, shot, sleep } from "./world.mjs";
+import { calm, Desk, eventually, person, posts, shot, sleep } from "./world.mjs";
 
 const WEATHER = {
   message: "Weather lookup needs your input",
@@ -37,6 +37,7 @@ test("T2 validation: a missing required field disables submit and is marked inva
   const city = dialog(page).getByLabel("City");
   assert.equal(await city.getAttribute("aria-required"), "true");
   assert.equal(await button(page, "Submit").getAttribute("aria-disabled"), "true");
+  await calm(page);
   await button(page, "Submit").click({ force: true });
   assert.equal(await city.getAttribute("aria-invalid"), "true");
   await shot(page, "T2-missing");
@@ -80,8 +81,7 @@ test("T5 cancel: Esc cancels", async () => {
   const desk = await Desk.start();
   const page = await person(desk);
   const id = await desk.ask(WEATHER);
-  await dialog(page).waitFor();
-  await page.waitForTimeout(1_000); // a key that comes with the question was not meant for it
+  await calm(page);
   await page.keyboard.press("Escape");
   assert.equal((await desk.ended(id)).action, "cancel");
   assert.equal(posts(page, "cancel").length, 1);

@@ -2,7 +2,7 @@
 // nothing sticks out, and a picture of each is kept in target/web-shots.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { anotherPerson, demo, Desk, person, shot, violations } from "./world.mjs";
+import { anotherPerson, calm, demo, Desk, person, shot, violations } from "./world.mjs";
 
 const FORM = {
   message: "A table for whom, and when?",
@@ -64,6 +64,7 @@ async function tour(tag, scheme, width) {
   const third = await desk.ask({ message: "Publish it now?", requestedSchema: { type: "object", properties: {} } }, { server: "reports" });
   await dialog(page).waitFor();
   await look(page, name("form"));
+  await calm(page);
   await dialog(page).locator("[part=accept]").click({ force: true });
   await look(page, name("form-problems"));
   await aside(page, later);

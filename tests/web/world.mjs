@@ -206,3 +206,6 @@ function within(promise, what) {
   const late = new Promise((_, reject) => (timer = setTimeout(() => reject(new Error(`never happened: ${what}`)), PATIENCE)));
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
+
+/** Waits until a question takes answers: what comes together with it was not meant for it. */
+export const calm = (page) => page.locator("dialog:not(.new)").first().waitFor();
