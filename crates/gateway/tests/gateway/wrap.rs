@@ -95,19 +95,18 @@ fn a_standard_error_that_nobody_reads_keeps_nobody() {
 
 #[test]
 fn what_a_server_said_last_reaches_a_client_that_reads_slowly() {
-    let mut child = wrap(
-        "i=0; while [ $i -lt 3000 ]; do i=$((i+1));
-        printf '{\"method\":\"%0200d\"}\\n' $i; done",
-    );
-    sleep(Duration::from_secs(3));
-    let mut told = String::new();
-    child
-        .stdout
-        .take()
-        .unwrap()
-        .read_to_string(&mut told)
-        .unwrap();
-    assert_eq!(told.lines().count(), 3_000);
-    assert!(told.ends_with("3000\"}\n"));
-    assert_eq!(end(child).code(), Some(0));
+    // As many as are taken before it ends, so that it is long gone when they are read, and more.
+    for lines in [1_650, 3_000] {
+        let mut child = wrap(&format!(
+            "i=0; while [ $i -lt {lines} ]; do i=$((i+1));
+            printf '{{\"method\":\"%0200d\"}}\\n' $i; done"
+        ));
+        sleep(Duration::from_secs(5));
+        let mut told = String::new();
+        let mut output = child.stdout.take().unwrap();
+        output.read_to_string(&mut told).unwrap();
+        assert_eq!(told.lines().count(), lines);
+        assert!(told.ends_with(&format!("{lines}\"}}\n")));
+        assert_eq!(end(child).code(), Some(0));
+    }
 }

@@ -80,11 +80,11 @@ impl Relay {
     pub async fn run(mut self) -> anyhow::Result<u8> {
         let mut asked: Option<(Asked, Instant)> = None;
         let mut exit: Option<(ExitStatus, Instant)> = None;
+        let mut is_told = false; // by a signal, to end
         let mut acts = Vec::new();
         loop {
             consume_budget().await; // A flood on one side must not keep everything else waiting.
             if let Some((status, until)) = &mut exit {
-                let is_told = matches!(asked, Some((Asked::BySignal, _)));
                 if !is_told && self.to_client.as_ref().is_some_and(Outbox::is_full) {
                     *until = Instant::now() + LAST_WORDS; // It is the client who takes its time.
                 }
@@ -125,12 +125,15 @@ impl Relay {
                     None
                 }
                 Happening::Signal(signal) => {
+                    is_told = true;
                     // Whoever sends a signal twice does not want to wait.
                     let again = matches!(asked, Some((Asked::BySignal, _)));
                     self.child.signal(if again { Signal::KILL } else { signal });
                     asked = Some((Asked::BySignal, Instant::now() + PATIENCE));
                     None
                 }
+                // It has ended; how long its last words may take is seen to above.
+                Happening::Late if exit.is_some() => None,
                 Happening::Late => {
                     let firmly = matches!(asked, Some((Asked::BySignal, _)));
                     self.child
