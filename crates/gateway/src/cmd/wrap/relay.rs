@@ -140,7 +140,7 @@ impl Relay {
                         .signal(if firmly { Signal::KILL } else { Signal::TERM });
                     asked = Some((Asked::BySignal, Instant::now() + PATIENCE));
                     let is_useless = self.server.is_none() || self.to_server.is_none();
-                    (is_useless && self.client.is_some() && exit.is_none())
+                    (is_useless && self.client.is_some())
                         .then(|| Event::ServerGone("closed its pipes".to_owned()))
                 }
             };
