@@ -9,6 +9,7 @@
 mod ajv;
 mod core;
 mod desk;
+mod frame;
 mod hostile;
 mod side;
 mod web;
@@ -24,6 +25,7 @@ static MEMORY: peak_alloc::PeakAlloc = peak_alloc::PeakAlloc;
 const AREAS: &[(&str, fn())] = &[
     ("core", core::run),
     ("desk", desk::run),
+    ("frame", frame::run),
     ("web", web::run),
     ("wrap", wrap::run),
 ];

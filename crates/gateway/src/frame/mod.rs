@@ -28,11 +28,22 @@ pub struct Frame(Bytes);
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind<'a> {
     /// It wants an answer.
-    Request { id: Id, method: Cow<'a, str> },
+    Request {
+        /// What the answer will bear.
+        id: Id,
+        /// What is wanted.
+        method: Cow<'a, str>,
+    },
     /// It tells something.
-    Notification { method: Cow<'a, str> },
-    /// It answers a request; without an id, one that could not be read.
-    Response { id: Option<Id> },
+    Notification {
+        /// What it tells.
+        method: Cow<'a, str>,
+    },
+    /// It answers a request.
+    Response {
+        /// Which one; none if the other side could not read that.
+        id: Option<Id>,
+    },
     /// Several messages in one. They pass unopened.
     Batch,
     /// A request that nobody can answer by its id. It passes unopened.
@@ -42,6 +53,7 @@ pub enum Kind<'a> {
 /// The members that decide where a message goes, as JSON as it came.
 #[derive(Clone, Default, PartialEq)]
 pub struct Members<'a> {
+    /// `params`, if it is an object.
     pub params: Option<&'a [u8]>,
     /// `params.name`: the tool or prompt.
     pub name: Option<&'a [u8]>,
@@ -51,6 +63,7 @@ pub struct Members<'a> {
     pub progress_token: Option<&'a [u8]>,
     /// `params.progress`: how far it is.
     pub progress: Option<&'a [u8]>,
+    /// `result`, whatever it is.
     pub result: Option<&'a [u8]>,
     pub error: Option<&'a [u8]>,
 }
@@ -103,7 +116,7 @@ impl Frame {
     }
 
     /// How long it is.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 

@@ -1,0 +1,37 @@
+//! `midcall`: makes a server's question reach a person, and the answer reach the tool.
+//!
+//! This is a program; the library is there so that its parts can be measured and tested from
+//! outside. What others may build on is in `midcall-core` and `midcall-desk`.
+
+mod browser;
+mod claim;
+mod cli;
+mod cmd;
+mod duration;
+mod era;
+pub mod frame;
+mod http;
+mod local;
+mod printer;
+mod route;
+mod session;
+mod token;
+mod transport;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Does what the command line of this process says.
+pub fn run() -> ExitCode {
+    let result = match cli::Cli::parse().command {
+        cli::Command::Lint(lint) => cmd::lint::run(lint),
+        cli::Command::Demo(demo) => cmd::demo::run(demo),
+        cli::Command::Wrap(wrap) => cmd::wrap::run(wrap),
+        cli::Command::Desk(desk) => cmd::desk::run(desk),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("midcall: {error:#}");
+        ExitCode::from(2)
+    })
+}
