@@ -4,7 +4,7 @@
 //! that asks by itself knows why it waits.
 
 use midcall_core::Elicitation;
-use midcall_core::wire::code;
+use midcall_core::wire::{Mode, code};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -20,6 +20,12 @@ impl Session {
     pub(super) fn leaves_some(&self) -> bool {
         let leaves_some = |client: &Client| self.rules.routes.leaves(client.modes);
         self.client.as_ref().is_some_and(leaves_some)
+    }
+
+    /// Whether some forms are.
+    pub(super) fn leaves_forms(&self) -> bool {
+        let leaves = |client: &Client| self.rules.routes.leaves_one(Mode::Form, client.modes);
+        self.client.as_ref().is_some_and(leaves)
     }
 
     /// Whether the client can show a question to a person.

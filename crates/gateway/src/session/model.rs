@@ -136,7 +136,7 @@ impl Session {
 
     /// Whether the client may have to be told to ask through its model.
     pub(super) fn needs_model(&self) -> bool {
-        self.rules.routes.has(crate::route::Route::Model) && self.leaves_some()
+        self.rules.routes.has(crate::route::Route::Model) && self.leaves_forms()
     }
 
     /// A call of that tool.
