@@ -72,9 +72,10 @@ impl Hints {
         self.read_only != Some(true) && self.destructive == Some(true)
     }
 
-    /// Whether it says nothing of that.
+    /// Whether it says nothing of that: a tool that writes may destroy, unless it says that it
+    /// does not.
     pub fn says_nothing(self) -> bool {
-        self.read_only.is_none() && self.destructive.is_none()
+        self.read_only != Some(true) && self.destructive.is_none()
     }
 }
 

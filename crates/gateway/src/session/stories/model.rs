@@ -16,6 +16,7 @@ fn world() -> World {
         {"name": "book", "outputSchema": {"type": "object"}},
         {"name": "delete", "annotations": {"destructiveHint": true}},
         {"name": "look", "annotations": {"readOnlyHint": true}},
+        {"name": "write", "annotations": {"readOnlyHint": false}},
     ]));
     world
 }
@@ -301,6 +302,7 @@ fn secrets_links_and_what_destroys_are_not_for_models() {
     refused("delete", day());
     refused("book", form(json!({})));
     refused("book", sure.clone());
+    refused("write", sure.clone());
     // What only looks, may ask.
     let mut world = world();
     world.client(
