@@ -44,7 +44,14 @@ impl Session {
         Added {
             await_: send || self.may_let_go(),
             send,
+            wait: self.wait_seconds(),
         }
+    }
+
+    /// How long a call of one of them waits. A client that is let go early gives up early.
+    pub(super) fn wait_seconds(&self) -> f64 {
+        let hold = self.rules.hold.map(|hold| hold.as_secs_f64());
+        hold.map_or(WAIT_SECONDS, |hold| hold.clamp(1.0, WAIT_SECONDS))
     }
 
     /// Whether it matters what tools there are.
@@ -118,7 +125,7 @@ impl Session {
             now,
             id,
             claimed,
-            seconds.unwrap_or(WAIT_SECONDS),
+            seconds.unwrap_or_else(|| self.wait_seconds()),
             members,
             acts,
         );

@@ -244,7 +244,7 @@ impl Session {
         let claimed = told_in.map_or(Claimed::Unknown, |claim| {
             self.claims.find(claim.reveal(), now)
         });
-        self.join(now, id, claimed, tools::WAIT_SECONDS, members, acts);
+        self.join(now, id, claimed, self.wait_seconds(), members, acts);
     }
 
     /// The oldest question for the model that came up in a call.
