@@ -188,22 +188,27 @@ impl Session {
         sent: &Sent,
         acts: &mut Vec<Act>,
     ) {
-        let key = match self.answered.find(&sent.name) {
+        let ended = self.answered.find(&sent.name);
+        let claim = ended.and_then(|ended| ended.told_in.clone());
+        let key = match ended.map(|ended| &ended.how) {
             // Clients give up on that call too, and make it again.
-            Some(ended) if matches!(ended.how, How::Said(digest) if digest == sent.digest) => {
-                let claim = ended.told_in.clone();
+            Some(How::Said(digest)) if *digest == sent.digest => {
                 return self.go_on(now, id, claim, members, acts);
             }
-            Some(Ended {
-                how: How::Said(_), ..
-            }) => "mcp.elicitation.model.answered",
-            Some(Ended {
-                how: How::Otherwise(key),
-                ..
-            }) => key,
+            Some(How::Said(_)) => "mcp.elicitation.model.answered",
+            Some(How::Otherwise(key)) => key,
             None => "mcp.elicitation.model.unknown",
         };
-        let words = self.say(key);
+        let mut words = self.say(key);
+        if let Some(claim) = claim {
+            // The call went on without the answer.
+            let params = [
+                ("tool", self.tools.await_name().into()),
+                ("claim", claim.reveal().into()),
+            ];
+            let collect = "mcp.elicitation.model.collect";
+            words = format!("{words}. {}", self.rules.locale.say(collect, &params));
+        }
         acts.push(Act::ToClient(Frame::result(&id, &pending::error(&words))));
     }
 
