@@ -106,7 +106,7 @@ impl Session {
             return Some(question.heard(now, frame, id, members, &self.rules));
         }
         let nobody = Outcome::Unavailable(Unavailable::NoRoute);
-        let outcome = question.said(members, &self.rules).unwrap_or(nobody);
+        let outcome = question.said(now, members, &self.rules).unwrap_or(nobody);
         self.question_ended(now, question, outcome, acts);
         None
     }

@@ -17,7 +17,6 @@ use super::errand::Stage;
 use super::question::{At, Question, State, WantedBy};
 use super::{Act, Session};
 use crate::frame::{Frame, Id, Members};
-use crate::route::Route;
 
 /// How many links one call may need, all in all.
 const MOST: usize = 16;
@@ -33,12 +32,7 @@ impl Session {
     /// Whether calls may have to be made again because somebody other than the client follows
     /// their links.
     pub(super) fn follows_links(&self) -> bool {
-        let modes = self.modes();
-        let first = self.rules.routes.first(|route| match route {
-            Route::Client => modes.has(Mode::Url),
-            route => route.modes().has(Mode::Url),
-        });
-        first.is_some_and(|route| route != Route::Client)
+        self.rules.routes.leaves_one(Mode::Url, self.modes())
     }
 
     /// Asks for the links that a call needs, if its response names any.

@@ -92,6 +92,14 @@ fn a_client_that_can_ask_asks_by_itself() {
         world.to_server.clear();
         world.to_client.clear();
     }
+    // Who says no at once has asked nobody, and it is not told as a person's no.
+    world.client(delete(4));
+    let ask = world.told_client();
+    world.client(json!({"jsonrpc": "2.0", "id": ask["id"], "result": {"action": "decline"}}));
+    let told = world.told_client();
+    let words = told["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(words.contains("nobody could be asked"), "{words}");
+    assert!(world.to_server.is_empty());
     // An error is no yes.
     world.client(delete(3));
     let ask = world.told_client();
