@@ -9,15 +9,16 @@ const version = process.argv[2];
 const require = createRequire(join(process.env.MIDCALL_PEERS, "package.json"));
 const { Client } = require(`${version}/client/index.js`);
 const { StdioClientTransport } = require(`${version}/client/stdio.js`);
-const { ElicitRequestSchema } = require(`${version}/types.js`);
+const { CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema, ResultSchema } = require(`${version}/types.js`);
 
 const DECLARED = { "form+url": { form: {}, url: {} }, form: { form: {} }, "{}": {} };
 const tell = (line) => process.stdout.write(JSON.stringify(line) + "\n");
 const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-const { command: [command, ...args], declare, steps } = JSON.parse((await input.next()).value);
+const { command: [command, ...args], declare, also = [], steps } = JSON.parse((await input.next()).value);
 
 const elicitation = DECLARED[declare];
-const client = new Client({ name: `${version}-client`, version: "1.0.0" }, { capabilities: elicitation ? { elicitation } : {} });
+const capabilities = { ...(elicitation && { elicitation }), ...Object.fromEntries(also.map((name) => [name, {}])) };
+const client = new Client({ name: `${version}-client`, version: "1.0.0" }, { capabilities });
 let answers = [];
 if (elicitation) {
   client.setRequestHandler(ElicitRequestSchema, async ({ params }, { requestId, signal }) => {
@@ -33,6 +34,13 @@ if (elicitation) {
     return { action: "cancel" };
   });
 }
+if (also.includes("sampling")) {
+  client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => {
+    tell({ sampled: params });
+    return { model: "parrot", role: "assistant", content: { type: "text", text: "Hello" } };
+  });
+}
+if (also.includes("roots")) client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: "file:///home" }] }));
 const transport = new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
 let revision;
 transport.setProtocolVersion = (agreed) => (revision = agreed);
@@ -40,11 +48,12 @@ await client.connect(transport);
 tell({ opened: { server: client.getServerVersion(), revision } });
 tell({ tools: (await client.listTools()).tools.map(({ name }) => name) });
 
-/** Calls a tool, and tells how that went. */
-async function call({ call, tool, arguments: given = {}, answers: prepared = [], timeout = 30_000, quiet }) {
-  answers = prepared;
-  const options = { timeout, ...(quiet ? {} : { onprogress: (progress) => tell({ progress }) }) };
-  await client.callTool({ name: tool, arguments: given }, undefined, options).then(
+/** Calls a tool or another method, and tells how that went. */
+async function call({ call, method, tool, arguments: given = {}, answers: prepared = [], timeout = 30_000, quiet }) {
+  answers = call === undefined ? prepared : [...answers, ...prepared]; // others may be open
+  const options = { timeout, ...(quiet ? {} : { onprogress: (progress) => tell({ call, progress }) }) };
+  const calling = method ? client.request({ method }, ResultSchema, options) : client.callTool({ name: tool, arguments: given }, undefined, options);
+  await calling.then(
     (result) => tell({ call, result }),
     ({ code, message, data }) => tell({ call, error: { code, message, data } }),
   );

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const require = createRequire(join(process.env.MIDCALL_PEERS, "package.json"));
 const { Client } = require("@modelcontextprotocol/client");
@@ -12,8 +13,8 @@ const MODES = { auto: "auto", modern: { pin: "2026-07-28" }, legacy: "legacy" };
 const DECLARED = { "form+url": { form: {}, url: {} }, form: { form: {} }, "{}": {} };
 const ANY = { "~standard": { version: 1, vendor: "midcall", validate: (value) => ({ value }) } };
 const tell = (line) => process.stdout.write(JSON.stringify(line) + "\n");
-const [line] = await once(createInterface({ input: process.stdin }), "line");
-const { command: [command, ...args], declare, also = [], steps } = JSON.parse(line);
+const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+const { command: [command, ...args], declare, also = [], steps } = JSON.parse((await input.next()).value);
 
 const elicitation = DECLARED[declare];
 const capabilities = { ...(elicitation && { elicitation }), ...Object.fromEntries(also.map((name) => [name, {}])) };
@@ -24,7 +25,8 @@ if (elicitation) {
     tell({ asked: { id, params } });
     const found = answers.findIndex(({ message }) => message === params.message);
     if (found >= 0) {
-      const [{ message, ...answer }] = answers.splice(found, 1);
+      const [{ message, after = 0, ...answer }] = answers.splice(found, 1);
+      await sleep(after);
       return answer;
     }
     if (!signal.aborted) await once(signal, "abort");
@@ -43,14 +45,23 @@ await client.connect(new StdioClientTransport({ command, args, env: process.env,
 tell({ opened: { server: client.getServerVersion(), revision: client.getNegotiatedProtocolVersion() } });
 tell({ tools: (await client.listTools()).tools.map(({ name }) => name) });
 
-async function run({ method, tool, arguments: given = {} }) {
-  const options = { timeout: 30_000, onprogress: (progress) => tell({ progress }) };
-  if (method) return client.request({ method, params: given }, ANY);
-  return client.callTool({ name: tool, arguments: given }, options);
+/** Calls a tool or another method, and tells how that went. */
+async function call({ call, method, tool, arguments: given = {}, answers: prepared = [], timeout = 30_000, quiet }) {
+  answers = call === undefined ? prepared : [...answers, ...prepared]; // others may be open
+  const options = { timeout, ...(quiet ? {} : { onprogress: (progress) => tell({ call, progress }) }) };
+  const calling = method ? client.request({ method }, ANY, options) : client.callTool({ name: tool, arguments: given }, options);
+  await calling.then(
+    (result) => tell({ call, result }),
+    ({ code, message, data }) => tell({ call, error: { code, message, data } }),
+  );
 }
-for (const step of steps) {
-  answers = step.answers ?? [];
-  await run(step).then((result) => tell({ result }), ({ code, message, data }) => tell({ error: { code, message, data } }));
+
+if (steps) {
+  for (const step of steps) await call(step);
+} else {
+  const open = [];
+  for await (const line of input) open.push(call(JSON.parse(line)));
+  await Promise.all(open);
 }
 await client.close();
 tell({ closed: true });
