@@ -1,5 +1,5 @@
 // A person at the announced API, as the page acts for one.
-import { Told, announced, within } from "./world.mjs";
+import { Told, announced, within } from "./processes.mjs";
 
 export class Person {
   /** Goes to the gateway that announces itself in a file. */
