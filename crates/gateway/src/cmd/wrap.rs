@@ -16,11 +16,12 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::timeout;
 
 use crate::duration;
+use crate::era::bridge::{Bridge, ServerEra};
 use crate::frame::{Frame, Kind};
 use crate::local::{self, Flags};
 use crate::printer::Printer;
 use crate::route::{Page, Route, Routes};
-use crate::session::{self, Confirm, OnUnavailable, Session};
+use crate::session::{self, Confirm, OnUnavailable};
 use crate::transport::child::{Child, StartError};
 use crate::transport::{Line, Lines, Outbox, Reading, Writing};
 use midcall_core::wire::code;
@@ -77,6 +78,14 @@ pub struct Cmd {
         default_value = "cancel"
     )]
     on_unavailable: OnUnavailable,
+    /// Which era of the protocol the server speaks
+    #[arg(
+        long,
+        env = "MIDCALL_SERVER_ERA",
+        value_name = "ERA",
+        default_value = "auto"
+    )]
+    server_era: ServerEra,
     /// Do not open a browser
     #[arg(long, env = "MIDCALL_NO_OPEN", value_parser = clap::builder::BoolishValueParser::new())]
     no_open: bool,
@@ -157,12 +166,14 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
         name: name(&cmd.server),
     };
     let relay = Relay {
-        session: Session::new(rules),
+        bridge: Bridge::new(rules, cmd.server_era),
         client: Some(client),
         to_client: Some(to_client),
         server: Some(Lines::new(output, most)),
         to_server: Some(Outbox::new(input)),
         child,
+        command: cmd.server,
+        most,
         page,
         news,
         signals,

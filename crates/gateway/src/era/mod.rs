@@ -1,3 +1,25 @@
-//! How each leg is opened, era by era. Nothing here does I/O.
+//! The two eras of the protocol, and how a session in one is led with peers of the other.
+//!
+//! Sessions are led in the legacy era, where both sides send requests. A modern client
+//! ([`front`]) and a modern server ([`back`]) each get an interpreter of their own, who is not
+//! there if nobody needs them ([`bridge`]).
 
+mod back;
+pub mod bridge;
+mod follow;
+mod front;
 pub mod legacy;
+mod listen;
+mod parked;
+#[cfg(test)]
+mod stories;
+
+use crate::frame::Frame;
+
+/// What an interpreter does with a message.
+pub enum Step {
+    /// The session hears it.
+    In(Frame),
+    /// The peer is sent it.
+    Out(Frame),
+}

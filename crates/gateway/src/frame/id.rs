@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::token::Token;
+
 /// The id of a request, written in one way. Peers parse ids and write them again, so `1.0` may
 /// come back as `1` and `"\u0061"` as `"a"`; what is sent on is always what came.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -38,14 +40,33 @@ impl Id {
         Some(Self(written.into()))
     }
 
-    /// An id of our own. Nobody else's is like it as long as `prefix` is a secret.
-    pub fn own(prefix: &str, count: u64) -> Self {
-        Self(format!("\"midcall-{prefix}-{count}\"").into())
-    }
-
     /// As JSON.
     pub fn as_json(&self) -> &str {
         &self.0
+    }
+}
+
+/// Ids of our own requests. Nobody else's are like them: they begin with what nobody guesses.
+pub struct OwnIds {
+    prefix: Token,
+    count: u64,
+}
+
+impl Default for OwnIds {
+    fn default() -> Self {
+        Self {
+            prefix: Token::random(),
+            count: 0,
+        }
+    }
+}
+
+impl OwnIds {
+    /// One that was never used.
+    pub fn fresh(&mut self) -> Id {
+        self.count += 1;
+        let prefix = self.prefix.reveal();
+        Id(format!("\"midcall-{prefix}-{}\"", self.count).into())
     }
 }
 

@@ -14,10 +14,11 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
+use midcall_core::wire::meta;
 use serde::Serialize;
 use serde_json::json;
 
-pub use id::Id;
+pub use id::{Id, OwnIds};
 use scan::Scan;
 
 /// A line with one message, its end included.
@@ -63,6 +64,8 @@ pub struct Members<'a> {
     pub progress_token: Option<&'a [u8]>,
     /// `params.progress`: how far it is.
     pub progress: Option<&'a [u8]>,
+    /// `params._meta` of a request of the modern era: the revision it is in.
+    pub revision: Option<&'a [u8]>,
     /// `result`, whatever it is.
     pub result: Option<&'a [u8]>,
     /// `error`, whatever it is.
@@ -196,8 +199,10 @@ impl<'a> Members<'a> {
                 "progress" => self.progress = Some(scan.value()?),
                 "_meta" if scan.peek()? == b'{' => scan.object(|scan, name| {
                     let value = scan.value()?;
-                    if name == "progressToken" {
-                        self.progress_token = Some(value);
+                    match name {
+                        "progressToken" => self.progress_token = Some(value),
+                        meta::PROTOCOL_VERSION => self.revision = Some(value),
+                        _ => {}
                     }
                     Some(())
                 })?,

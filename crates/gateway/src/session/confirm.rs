@@ -6,12 +6,11 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::errand::Stage;
-use super::question::{At, Question, State, WantedBy};
+use super::question::{Question, WantedBy};
 use super::{Act, Session};
 use crate::claim::pending;
 use crate::claim::tools::Hints;
 use crate::frame::{Frame, Id, Members};
-use crate::route::Route;
 
 /// Which calls a person agrees to first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -57,41 +56,10 @@ impl Session {
         };
         self.errands.add(call.clone(), frame, Stage::Confirmation);
         let wanted_by = WantedBy::Confirmation(call.clone());
-        let calls = vec![call.clone()];
-        // A model cannot agree for a person to what a model wants to do.
-        let modes = self.modes();
-        let route = self.rules.routes.first(|route| match route {
-            Route::Client => modes.form && self.renders(&elicitation),
-            Route::Page | Route::Api => true,
-            Route::Model => false,
-        });
-        match route {
-            Some(Route::Client) => {
-                let id = self.own_id();
-                let at = At::Client {
-                    told: None,
-                    since: now,
-                };
-                let ask = Frame::request(&id, "elicitation/create", elicitation.params());
-                let question = Question::new(elicitation, wanted_by, calls, at);
-                self.questions.add(Some(id), question);
-                acts.push(Act::ToClient(ask));
-            }
-            Some(_) => {
-                let at = At::Desk(State::Coming);
-                let question = Question::new(elicitation.clone(), wanted_by, calls, at);
-                let turn = self.questions.add(None, question);
-                acts.push(Act::Ask(turn, Box::new(elicitation)));
-            }
-            None => {
-                let words = self.say("mcp.elicitation.confirm.nobody");
-                self.answer(
-                    now,
-                    call,
-                    Frame::result(call, &pending::error(&words)),
-                    acts,
-                );
-            }
+        if !self.ask_for(now, elicitation, wanted_by, call, acts) {
+            let words = self.say("mcp.elicitation.confirm.nobody");
+            let error = Frame::result(call, &pending::error(&words));
+            self.answer(now, call, error, acts);
         }
         true
     }

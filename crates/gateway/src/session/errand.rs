@@ -104,7 +104,7 @@ impl Errands {
 impl Session {
     /// Makes a call that was held.
     pub(super) fn make(&mut self, call: &Id, acts: &mut Vec<Act>) {
-        let again = self.own_id();
+        let again = self.own_ids.fresh();
         let Some(errand) = self.errands.open.get_mut(call) else {
             return;
         };

@@ -35,7 +35,7 @@ impl Session {
 
     /// Whether the client may have to be told to wait.
     fn may_let_go(&self) -> bool {
-        self.rules.hold.is_some() && self.leaves_some()
+        !self.in_rounds && self.rules.hold.is_some() && self.leaves_some()
     }
 
     /// The tools that the client is shown besides the server's.

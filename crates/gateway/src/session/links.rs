@@ -7,16 +7,17 @@ use midcall_core::wire::{
     Asked, ElicitRequestParams, ElicitationCompleteParams, Mode, UrlElicitationRequired, code,
 };
 use midcall_core::{Answer, Asker, Elicitation};
-use midcall_desk::{Outcome, Withdrawn};
+use midcall_desk::{Outcome, Unavailable, Withdrawn};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use super::errand::Stage;
-use super::question::{At, Question, State, WantedBy};
+use super::question::{Question, WantedBy};
 use super::{Act, Session};
 use crate::frame::{Frame, Id, Members};
+use crate::route::Route;
 
 /// How many links one call may need, all in all.
 const MOST: usize = 16;
@@ -30,9 +31,14 @@ struct RpcError<'a> {
 
 impl Session {
     /// Whether calls may have to be made again because somebody other than the client follows
-    /// their links.
+    /// their links, or the client would not understand that it has to.
     pub(super) fn follows_links(&self) -> bool {
-        self.rules.routes.leaves_one(Mode::Url, self.modes())
+        let modes = self.modes();
+        let first = self.rules.routes.first(|route| match route {
+            Route::Client => modes.has(Mode::Url),
+            route => route.modes().has(Mode::Url),
+        });
+        first.is_some_and(|route| route != Route::Client || self.in_rounds)
     }
 
     /// Asks for the links that a call needs, if its response names any.
@@ -85,10 +91,11 @@ impl Session {
         }
         for link in links {
             let wanted_by = WantedBy::Links(call.clone());
-            let at = At::Desk(State::Coming);
-            let question = Question::new(link.clone(), wanted_by, vec![call.clone()], at);
-            let turn = self.questions.add(None, question);
-            acts.push(Act::Ask(turn, Box::new(link)));
+            if !self.ask_for(now, link, wanted_by, call, acts) {
+                let nobody = Outcome::Unavailable(Unavailable::NoRoute);
+                self.link_ended(now, call, &nobody, acts);
+                break;
+            }
         }
         true
     }

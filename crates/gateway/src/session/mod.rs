@@ -26,22 +26,21 @@ pub mod world;
 use std::time::Duration;
 
 use midcall_core::catalog::Locale;
-use midcall_core::wire::{Modes, Revision, code};
-use midcall_core::{Asker, Elicitation, Limits};
+use midcall_core::wire::{ElicitRequestParams, Mode, Modes, Revision, code};
+use midcall_core::{Asker, Elicitation, Limits, Wanted};
 use midcall_desk::{By, Outcome, Unavailable, Withdrawn};
 use tokio::time::Instant;
 
 use crate::claim::tools::Tools;
 use crate::claim::{Claims, Waiting};
 use crate::era::legacy;
-use crate::frame::{Frame, Id};
+use crate::frame::{Frame, Id, OwnIds};
 use crate::route::{Route, Routes};
-use crate::token::Token;
 use calls::Calls;
 pub use calls::{Closed, Wants};
 pub use confirm::Confirm;
 use errand::Errands;
-use question::{At, Question, WantedBy};
+use question::{At, Question, State, WantedBy};
 use questions::Questions;
 pub use questions::Turn;
 
@@ -121,6 +120,8 @@ pub struct Session {
     calls: Calls,
     questions: Questions,
     errands: Errands,
+    /// Whether the client is asked in the results of its calls, not by requests.
+    in_rounds: bool,
     /// Whether the client is gone.
     client_gone: bool,
     /// How the server went, once it is gone.
@@ -131,8 +132,7 @@ pub struct Session {
     claims: Claims,
     waiting: Waiting,
     answered: model::Answered,
-    /// What our own ids begin with, and how many there are.
-    own: (Token, u64),
+    own_ids: OwnIds,
 }
 
 impl Session {
@@ -149,6 +149,7 @@ impl Session {
             calls: Calls::default(),
             questions: Questions::default(),
             errands: Errands::default(),
+            in_rounds: false,
             client_gone: false,
             server_gone: None,
             keep_alive: None,
@@ -156,7 +157,7 @@ impl Session {
             claims: Claims::default(),
             waiting: Waiting::default(),
             answered: model::Answered::default(),
-            own: (Token::random(), 0),
+            own_ids: OwnIds::default(),
         }
     }
 
@@ -176,6 +177,29 @@ impl Session {
         self.model_lapses(now, acts);
         self.let_go(now, acts);
         self.keep_alive(now, acts);
+    }
+
+    /// Whether the client is asked in the results of its calls, and told to wait there too.
+    pub fn ask_in_rounds(&mut self, in_rounds: bool) {
+        self.in_rounds = in_rounds;
+    }
+
+    /// Whether nothing would happen here to a request of a client that can do these.
+    pub fn stays_out(&self, method: &str, modes: Modes) -> bool {
+        match Wants::of(method) {
+            Wants::Tool | Wants::Text => {
+                self.rules.confirm == Confirm::Never && !self.rules.routes.leaves(modes)
+            }
+            Wants::Tools => !self.reads_tools(),
+            Wants::Ours | Wants::Other => true,
+        }
+    }
+
+    /// What the client can ask by itself from now on.
+    pub fn client_can(&mut self, modes: Modes) {
+        if let Some(client) = &mut self.client {
+            client.modes = modes;
+        }
     }
 
     /// When it wants to be woken.
@@ -254,8 +278,70 @@ impl Session {
         }
     }
 
+    /// Asks what a call needs to know before it can be made; `false` if nobody can be asked. A
+    /// model cannot agree for a person to what a model wants to do.
+    fn ask_for(
+        &mut self,
+        now: Instant,
+        elicitation: Elicitation,
+        wanted_by: WantedBy,
+        call: &Id,
+        acts: &mut Vec<Act>,
+    ) -> bool {
+        let calls = vec![call.clone()];
+        match self.route(&elicitation, &calls, |route| route != Route::Model) {
+            Some(Route::Client) => {
+                let id = self.own_ids.fresh();
+                acts.push(Act::ToClient(Frame::request(
+                    &id,
+                    ElicitRequestParams::METHOD,
+                    elicitation.params(),
+                )));
+                let at = At::Client {
+                    told: None,
+                    since: now,
+                };
+                let question = Question::new(elicitation, wanted_by, calls, at);
+                self.questions.add(Some(id), question);
+            }
+            Some(_) => {
+                let at = At::Desk(State::Coming);
+                let question = Question::new(elicitation.clone(), wanted_by, calls, at);
+                let turn = self.questions.add(None, question);
+                acts.push(Act::Ask(turn, Box::new(elicitation)));
+            }
+            None => return false,
+        }
+        true
+    }
+
+    /// Who is asked, of those who may be.
+    fn route(
+        &self,
+        elicitation: &Elicitation,
+        calls: &[Id],
+        may: impl Fn(Route) -> bool,
+    ) -> Option<Route> {
+        let mode = match elicitation.wanted {
+            Wanted::Form(_) => Mode::Form,
+            Wanted::Link(_) => Mode::Url,
+        };
+        let modes = self.modes();
+        self.rules.routes.first(|route| {
+            may(route)
+                && match route {
+                    Route::Client => {
+                        let is_heard = !self.in_rounds || !calls.is_empty();
+                        is_heard && modes.has(mode) && self.renders(elicitation)
+                    }
+                    Route::Page | Route::Api => true,
+                    Route::Model => self.model_may(elicitation, calls),
+                }
+        })
+    }
+
     /// Whether a call may be waiting for somebody other than the client.
-    fn somebody_thinks(&self) -> bool {
+    pub fn somebody_thinks(&self) -> bool {
         self.questions.iter().any(|(_, question)| question.waits())
     }
 
@@ -270,12 +356,6 @@ impl Session {
     /// What the client can ask by itself.
     fn modes(&self) -> Modes {
         (self.client.as_ref()).map_or(Modes::default(), |client| client.modes)
-    }
-
-    /// An id that nobody else uses.
-    fn own_id(&mut self) -> Id {
-        self.own.1 += 1;
-        Id::own(self.own.0.reveal(), self.own.1)
     }
 
     /// A sentence of the catalog.

@@ -1,7 +1,7 @@
 //! What the server says, its questions above all.
 
-use midcall_core::wire::{ElicitRequestParams, Mode, Telling, code};
-use midcall_core::{Asker, Elicitation, Wanted};
+use midcall_core::wire::{ElicitRequestParams, Telling, code};
+use midcall_core::{Asker, Elicitation};
 use midcall_desk::{Outcome, Unavailable, Withdrawn};
 use tokio::time::Instant;
 
@@ -124,17 +124,9 @@ impl Session {
             }
             Err(error) => return acts.push(refused(code::INVALID_PARAMS, &error.to_string())),
         };
-        let mode = match elicitation.wanted {
-            Wanted::Form(_) => Mode::Form,
-            Wanted::Link(_) => Mode::Url,
-        };
         let mut calls = self.calls.at_server();
         calls.extend(self.claims.running());
-        let route = self.rules.routes.first(|route| match route {
-            Route::Client => modes.has(mode) && self.renders(&elicitation),
-            Route::Page | Route::Api => true,
-            Route::Model => self.model_may(&elicitation, &calls),
-        });
+        let route = self.route(&elicitation, &calls, |_| true);
         let wanted_by = WantedBy::Server(id.clone());
         let new = |at| Question::new(elicitation.clone(), wanted_by, calls, at);
         match route {

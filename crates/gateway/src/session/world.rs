@@ -31,16 +31,7 @@ impl World {
 
     /// Under other rules than usual.
     pub fn with(ask: &str, change: impl FnOnce(&mut Rules)) -> Self {
-        let mut rules = Rules {
-            routes: ask.parse().unwrap(),
-            limits: Limits::default(),
-            locale: Locale::EnUs,
-            hold: Some(Duration::from_secs(45)),
-            patience: Duration::from_secs(300),
-            confirm: Confirm::Never,
-            on_unavailable: OnUnavailable::Cancel,
-            name: "server.js".to_owned(),
-        };
+        let mut rules = rules(ask);
         change(&mut rules);
         Self {
             session: Session::new(rules),
@@ -160,6 +151,20 @@ pub const PAGE: By = By {
     route: Route::Page,
     human: true,
 };
+
+/// The usual rules.
+pub fn rules(ask: &str) -> Rules {
+    Rules {
+        routes: ask.parse().unwrap(),
+        limits: Limits::default(),
+        locale: Locale::EnUs,
+        hold: Some(Duration::from_secs(45)),
+        patience: Duration::from_secs(300),
+        confirm: Confirm::Never,
+        on_unavailable: OnUnavailable::Cancel,
+        name: "server.js".to_owned(),
+    }
+}
 
 pub fn waiting() -> Waiting {
     Waiting {

@@ -4,6 +4,7 @@
 //! while the other takes what came before, so a slow reader slows the writer down, as it would
 //! without us, and both directions go on independently.
 
+use std::ffi::OsString;
 use std::future::pending;
 use std::io;
 use std::process::ExitStatus;
@@ -15,21 +16,26 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, sleep_until};
 
+use crate::era::bridge::Bridge;
 use crate::frame::Frame;
 use crate::printer::Printer;
 use crate::route::Page;
-use crate::session::{Act, Event, Session};
+use crate::session::{Act, Event};
 use crate::transport::child::{self, Child};
 use crate::transport::{Line, Lines, Outbox};
 
 /// Both pipes, and what happens between them. An end that is closed is not there any more.
 pub struct Relay {
-    pub session: Session,
+    pub bridge: Bridge,
     pub client: Option<Lines>,
     pub to_client: Option<Outbox>,
     pub server: Option<Lines>,
     pub to_server: Option<Outbox>,
     pub child: Child,
+    /// How the server is started.
+    pub command: Vec<OsString>,
+    /// The longest message that is taken, in bytes.
+    pub most: usize,
     pub page: Page,
     pub news: UnboundedReceiver<Event>,
     pub signals: Signals,
@@ -119,6 +125,17 @@ impl Relay {
                     asked.get_or_insert((Asked::ByClosing, Instant::now() + LAST_WORDS));
                     None
                 }
+                // It would not be asked what it speaks: it can only be a legacy one.
+                Happening::Exit(_)
+                    if self.client.is_some()
+                        && self.bridge.is_probing()
+                        && self.restart().await =>
+                {
+                    self.bridge.restarted(Instant::now(), &mut acts);
+                    self.act(&mut acts, (false, false)).await;
+                    asked = None;
+                    None
+                }
                 Happening::Exit(status) => {
                     self.child.signal(Signal::TERM); // What it started ends with it.
                     exit = Some((status, Instant::now() + LAST_WORDS));
@@ -164,7 +181,7 @@ impl Relay {
         let is_flooded = |out: &Option<Outbox>| out.as_ref().is_some_and(Outbox::is_flooded);
         let hears_client = !is_full(&self.to_server) && !is_flooded(&self.to_client);
         let hears_server = !is_full(&self.to_client) && !is_flooded(&self.to_server);
-        let wakes_at = self.session.wakes_at();
+        let wakes_at = self.bridge.wakes_at();
         Ok(tokio::select! {
             line = next_line(&mut self.client), if hears_client => match line {
                 Ok(Line::Whole(line)) => Happening::Session(Event::Client(Frame::new(line))),
@@ -211,7 +228,25 @@ impl Relay {
             matches!(event, Event::Server(_)),
             matches!(event, Event::Client(_)),
         );
-        self.session.on(Instant::now(), event, acts);
+        self.bridge.on(Instant::now(), event, acts);
+        self.act(acts, passes_on).await;
+    }
+
+    /// Starts the server once more; `false` if that is not possible.
+    async fn restart(&mut self) -> bool {
+        self.child.clear().await;
+        let Ok((child, output, input)) = Child::start(&self.command) else {
+            return false;
+        };
+        self.child = child;
+        self.server = Some(Lines::new(output, self.most));
+        self.to_server = Some(Outbox::new(input));
+        true
+    }
+
+    /// Does what the session says. What one side said is passed on to the other as fast as that
+    /// takes it (`passes_on`: to the client, to the server).
+    async fn act(&mut self, acts: &mut Vec<Act>, passes_on: (bool, bool)) {
         for act in acts.drain(..) {
             match act {
                 Act::ToClient(frame) => push(&mut self.to_client, frame, passes_on.0),

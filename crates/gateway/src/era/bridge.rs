@@ -1,0 +1,379 @@
+//! A session, and the interpreters that its two peers need.
+//!
+//! Which era the client speaks is seen from what it says. Which one the server speaks is found
+//! out: a legacy client's `initialize` is simply passed on, and only if that fails the server is
+//! asked whether it is a modern one; for a modern client it is asked first. Where both speak the
+//! same era and the client can ask everything by itself, messages pass as they are.
+//!
+//! In: [`Bridge::on`]. Out: [`Act`]s.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use midcall_core::wire::{Era, Modes, Revision, code, meta};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::Step;
+use super::back::Back;
+use super::front::Front;
+use crate::frame::{Frame, Id, Kind, Members, OwnIds};
+use crate::session::{Act, Event, Rules, Session};
+
+pub struct Bridge {
+    session: Session,
+    hold: Option<Duration>,
+    patience: Duration,
+    /// Which era the server is said to speak.
+    said: ServerEra,
+    server: Leg,
+    /// What the client says while nobody knows yet what the server speaks.
+    held: Vec<Frame>,
+    front: Option<Front>,
+    back: Option<Back>,
+    /// Requests that the session knows nothing of.
+    passing: HashSet<Id>,
+    own_ids: OwnIds,
+}
+
+/// Which era a server is said to speak.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum ServerEra {
+    /// It is found out.
+    #[default]
+    Auto,
+    /// Up to 2025-11-25.
+    Legacy,
+    /// Since 2026-07-28.
+    Modern,
+}
+
+/// What is known of the server.
+enum Leg {
+    /// Nothing.
+    Unknown,
+    /// It is being opened as a legacy client wants it: by this request.
+    Opening(Id, Option<Frame>),
+    /// It is being asked whether it is a modern one.
+    Probing(Probe),
+    /// It speaks this era.
+    Known(Era),
+}
+
+struct Probe {
+    id: Id,
+    until: Instant,
+    /// What a legacy client wanted it opened by, and the error that this led to.
+    failed: Option<(Frame, Frame)>,
+}
+
+/// How long a server may take to say whether it is a modern one.
+const PROBE: Duration = Duration::from_secs(10);
+
+/// How much a client may say before that is known.
+const MOST_HELD: usize = 1_000;
+
+impl Bridge {
+    pub fn new(rules: Rules, said: ServerEra) -> Self {
+        Self {
+            hold: rules.hold,
+            patience: rules.patience,
+            session: Session::new(rules),
+            said,
+            server: Leg::Unknown,
+            held: Vec::new(),
+            front: None,
+            back: None,
+            passing: HashSet::new(),
+            own_ids: OwnIds::default(),
+        }
+    }
+
+    /// Hears what happened, and adds to `acts` what is to be done.
+    pub fn on(&mut self, now: Instant, event: Event, acts: &mut Vec<Act>) {
+        if self.front.is_none() && matches!(self.server, Leg::Known(Era::Legacy)) {
+            return self.session.on(now, event, acts);
+        }
+        match event {
+            Event::Client(frame) => self.client_says(now, frame, acts),
+            Event::Server(frame) => self.server_says(now, frame, acts),
+            other => self.tell(now, other, acts),
+        }
+        self.woke(now, acts);
+    }
+
+    /// When it wants to be woken.
+    pub fn wakes_at(&self) -> Option<Instant> {
+        let thinks = self.session.somebody_thinks();
+        let probe = match &self.server {
+            Leg::Probing(probe) => Some(probe.until),
+            _ => None,
+        };
+        let times = [
+            self.session.wakes_at(),
+            self.front.as_ref().and_then(|front| front.wakes_at(thinks)),
+            self.back.as_ref().and_then(Back::wakes_at),
+            probe,
+        ];
+        times.into_iter().flatten().min()
+    }
+
+    /// Whether the server is only being asked what it is. One that ends at that is a legacy one,
+    /// and can be started again.
+    pub fn is_probing(&self) -> bool {
+        matches!(self.server, Leg::Probing(_))
+    }
+
+    /// The server was started again.
+    pub fn restarted(&mut self, now: Instant, acts: &mut Vec<Act>) {
+        self.probed(now, None, acts);
+    }
+
+    fn client_says(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
+        let opening = match frame.peek() {
+            Some((Kind::Request { id, method }, members)) => {
+                if members.revision.is_some() || method == "server/discover" {
+                    if self.front.is_none() {
+                        self.session.ask_in_rounds(true);
+                        self.front = Some(Front::new(self.hold, self.patience));
+                    }
+                } else if method == "initialize" && self.front.take().is_some() {
+                    self.session.ask_in_rounds(false);
+                }
+                (method == "initialize").then_some(id)
+            }
+            _ => None,
+        };
+        let is_modern = self.front.is_some();
+        match &self.server {
+            Leg::Unknown => match self.said {
+                ServerEra::Legacy => self.server = Leg::Known(Era::Legacy),
+                ServerEra::Auto if !is_modern => {
+                    if let Some(id) = opening {
+                        self.server = Leg::Opening(id, None);
+                    }
+                }
+                ServerEra::Auto | ServerEra::Modern => {
+                    self.probe(now, None, acts);
+                    return self.held.push(frame);
+                }
+            },
+            Leg::Probing(_) => {
+                if self.held.len() < MOST_HELD {
+                    self.held.push(frame);
+                }
+                return;
+            }
+            Leg::Opening(..) | Leg::Known(_) => {}
+        }
+        self.pass(now, frame, acts);
+    }
+
+    /// Takes what the client says to whoever understands it.
+    fn pass(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
+        let Some(front) = &mut self.front else {
+            return self.tell(now, Event::Client(frame), acts);
+        };
+        if matches!(self.server, Leg::Known(Era::Modern))
+            && let Some((kind, members)) = frame.peek()
+        {
+            let passes = match &kind {
+                Kind::Request { id, method } => {
+                    let passes = self.session.stays_out(method, declared(&members));
+                    passes.then(|| self.passing.insert(id.clone())).is_some()
+                }
+                Kind::Notification { method } if method == "notifications/cancelled" => {
+                    let id = members.request_id.and_then(Id::read);
+                    id.is_some_and(|id| self.passing.remove(&id))
+                }
+                _ => false,
+            };
+            if passes {
+                return acts.push(Act::ToServer(frame));
+            }
+        }
+        let mut steps = Vec::new();
+        front.client_says(now, frame, &mut steps);
+        self.session.client_can(front.modes());
+        self.front_steps(now, steps, acts);
+    }
+
+    fn server_says(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
+        let peeked = frame.peek();
+        let response = match &peeked {
+            Some((Kind::Response { id: Some(id) }, _)) => Some(id),
+            _ => None,
+        };
+        match &mut self.server {
+            Leg::Probing(probe) if response == Some(&probe.id) => {
+                let found = peeked.and_then(|(_, members)| discovered(&members));
+                return self.probed(now, found, acts);
+            }
+            // It answers what nobody asked, or talks to itself.
+            Leg::Probing(_) if response.is_some() => return,
+            Leg::Opening(id, request) if response == Some(&*id) => {
+                let is_refused = peeked.is_some_and(|(_, members)| members.result.is_none());
+                let request = request.take().filter(|_| is_refused);
+                self.server = Leg::Known(Era::Legacy);
+                if let Some(request) = request {
+                    return self.probe(now, Some((request, frame)), acts);
+                }
+            }
+            Leg::Known(Era::Modern) if self.front.is_some() => {
+                let passes = match &peeked {
+                    Some((Kind::Response { id: Some(id) }, _)) => self.passing.remove(id),
+                    Some((Kind::Notification { method }, members)) => {
+                        let front = self.front.as_ref();
+                        method != "notifications/progress"
+                            || !front.is_some_and(|front| front.follows(members.progress_token))
+                    }
+                    _ => false,
+                };
+                if passes {
+                    return acts.push(Act::ToClient(frame));
+                }
+            }
+            _ => {}
+        }
+        let Some(back) = &mut self.back else {
+            return self.tell(now, Event::Server(frame), acts);
+        };
+        let mut steps = Vec::new();
+        back.server_says(now, frame, &mut steps);
+        self.back_steps(now, steps, acts);
+    }
+
+    /// Asks the server whether it is a modern one.
+    fn probe(&mut self, now: Instant, failed: Option<(Frame, Frame)>, acts: &mut Vec<Act>) {
+        let id = self.own_ids.fresh();
+        let params = json!({"_meta": {
+            meta::PROTOCOL_VERSION: Revision::V2026_07_28, meta::CLIENT_CAPABILITIES: {},
+            meta::CLIENT_INFO: {"name": "midcall", "version": env!("CARGO_PKG_VERSION")}
+        }});
+        acts.push(Act::ToServer(Frame::request(
+            &id,
+            "server/discover",
+            &params,
+        )));
+        self.server = Leg::Probing(Probe {
+            id,
+            until: now + PROBE,
+            failed,
+        });
+    }
+
+    /// It is known what the server speaks: what it said of itself, if it is a modern one.
+    fn probed(&mut self, now: Instant, found: Option<Value>, acts: &mut Vec<Act>) {
+        let known = Leg::Known(if found.is_some() {
+            Era::Modern
+        } else {
+            Era::Legacy
+        });
+        let Leg::Probing(probe) = std::mem::replace(&mut self.server, known) else {
+            return;
+        };
+        tracing::info!(
+            modern = found.is_some(),
+            "it is known what the server speaks"
+        );
+        let listens = self.front.is_none();
+        self.back = found.map(|found| Back::new(found, listens));
+        if let Some((request, error)) = probe.failed {
+            match &mut self.back {
+                Some(back) => {
+                    let mut steps = Vec::new();
+                    back.session_says(now, request, &mut steps);
+                    self.back_steps(now, steps, acts);
+                }
+                None => self.tell(now, Event::Server(error), acts),
+            }
+        }
+        for frame in std::mem::take(&mut self.held) {
+            self.pass(now, frame, acts);
+        }
+    }
+
+    fn woke(&mut self, now: Instant, acts: &mut Vec<Act>) {
+        if matches!(&self.server, Leg::Probing(probe) if probe.until <= now) {
+            self.probed(now, None, acts);
+        }
+        let mut steps = Vec::new();
+        if let Some(back) = &mut self.back {
+            back.woke(now, &mut steps);
+            self.back_steps(now, std::mem::take(&mut steps), acts);
+        }
+        let thinks = self.session.somebody_thinks();
+        if let Some(front) = &mut self.front {
+            front.woke(now, thinks, &mut steps);
+            self.front_steps(now, steps, acts);
+        }
+    }
+
+    /// Tells the session, and takes what it says to whoever understands it.
+    fn tell(&mut self, now: Instant, event: Event, acts: &mut Vec<Act>) {
+        let mut said = Vec::new();
+        self.session.on(now, event, &mut said);
+        for act in said {
+            let mut steps = Vec::new();
+            match act {
+                Act::ToClient(frame) if let Some(front) = &mut self.front => {
+                    front.session_says(now, frame, &mut steps);
+                    self.front_steps(now, steps, acts);
+                }
+                Act::ToServer(frame) if let Some(back) = &mut self.back => {
+                    back.session_says(now, frame, &mut steps);
+                    self.back_steps(now, steps, acts);
+                }
+                act => {
+                    if let (Act::ToServer(frame), Leg::Opening(_, request @ None)) =
+                        (&act, &mut self.server)
+                    {
+                        *request = Some(frame.kept());
+                    }
+                    acts.push(act);
+                }
+            }
+        }
+    }
+
+    fn front_steps(&mut self, now: Instant, steps: Vec<Step>, acts: &mut Vec<Act>) {
+        for step in steps {
+            match step {
+                Step::In(frame) => self.tell(now, Event::Client(frame), acts),
+                Step::Out(frame) => acts.push(Act::ToClient(frame)),
+            }
+        }
+    }
+
+    fn back_steps(&mut self, now: Instant, steps: Vec<Step>, acts: &mut Vec<Act>) {
+        for step in steps {
+            match step {
+                Step::In(frame) => self.tell(now, Event::Server(frame), acts),
+                Step::Out(frame) => acts.push(Act::ToServer(frame)),
+            }
+        }
+    }
+}
+
+/// What a modern request says that its client can ask.
+fn declared(members: &Members<'_>) -> Modes {
+    let params = members
+        .params
+        .and_then(|json| serde_json::from_slice(json).ok());
+    params
+        .map(|params| meta::declared_modes(&params))
+        .unwrap_or_default()
+}
+
+/// What a modern server says of itself; none if it is none.
+fn discovered(members: &Members<'_>) -> Option<Value> {
+    if let Some(error) = members.error {
+        let error: Value = serde_json::from_slice(error).ok()?;
+        let is_modern = error["code"] == code::MISSING_CLIENT_CAPABILITY;
+        return is_modern.then(|| json!({"capabilities": {}}));
+    }
+    let result: Value = serde_json::from_slice(members.result?).ok()?;
+    let versions = result["supportedVersions"].as_array()?;
+    let speaks = |version: &Value| version == Revision::V2026_07_28.as_str();
+    versions.iter().any(speaks).then_some(result)
+}

@@ -1,0 +1,128 @@
+//! News that a modern client follows, from a server that tells everybody everything.
+
+use std::collections::HashMap;
+
+use midcall_core::wire::JsonObject;
+use serde_json::{Value, json};
+
+use super::Step;
+use crate::frame::{Frame, Id, Members, OwnIds};
+
+/// What a client follows, by the ids of its `subscriptions/listen`.
+#[derive(Default)]
+pub struct Following(HashMap<Id, JsonObject>);
+
+/// How many it may have open.
+const MOST: usize = 1_000;
+
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// Kinds of news, what they are called in a subscription, and which capability has them.
+const LISTS: [(&str, &str, &str); 3] = [
+    (
+        "notifications/tools/list_changed",
+        "toolsListChanged",
+        "tools",
+    ),
+    (
+        "notifications/prompts/list_changed",
+        "promptsListChanged",
+        "prompts",
+    ),
+    (
+        "notifications/resources/list_changed",
+        "resourcesListChanged",
+        "resources",
+    ),
+];
+
+impl Following {
+    /// The client follows something from now on.
+    pub fn start(
+        &mut self,
+        id: Id,
+        params: &[u8],
+        server: &Value,
+        own_ids: &mut OwnIds,
+        steps: &mut Vec<Step>,
+    ) {
+        let mut params: Value = serde_json::from_slice(params).unwrap_or_default();
+        let Value::Object(mut wanted) = params["notifications"].take() else {
+            return;
+        };
+        if self.0.len() >= MOST {
+            return;
+        }
+        let can = |list: &str, what: &str| server["capabilities"][list][what] == true;
+        wanted.retain(
+            |name, _| match LISTS.iter().find(|(_, known, _)| known == name) {
+                Some((_, _, list)) => can(list, "listChanged"),
+                None => name == "resourceSubscriptions" && can("resources", "subscribe"),
+            },
+        );
+        let ack = json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
+            "params": {"notifications": wanted, "_meta": {}}});
+        let ack = Frame::write(&ack).with(&["params", "_meta", SUBSCRIPTION], id.as_json());
+        steps.extend(ack.map(Step::Out));
+        for uri in resources(&wanted) {
+            let params = json!({"uri": uri});
+            let frame = Frame::request(&own_ids.fresh(), "resources/subscribe", &params);
+            steps.push(Step::In(frame));
+        }
+        self.0.insert(id, wanted);
+    }
+
+    /// The client does not follow it any more; `false` if it never did.
+    pub fn stop(&mut self, id: &Id, own_ids: &mut OwnIds, steps: &mut Vec<Step>) -> bool {
+        let Some(wanted) = self.0.remove(id) else {
+            return false;
+        };
+        for uri in resources(&wanted) {
+            if !self
+                .0
+                .values()
+                .any(|other| resources(other).any(|it| it == uri))
+            {
+                let params = json!({"uri": uri});
+                let frame = Frame::request(&own_ids.fresh(), "resources/unsubscribe", &params);
+                steps.push(Step::In(frame));
+            }
+        }
+        true
+    }
+
+    /// News as those who follow them hear them; none if nobody can follow such news.
+    pub fn news(&self, method: &str, frame: &Frame, members: &Members<'_>) -> Option<Vec<Frame>> {
+        let params = members
+            .params
+            .and_then(|json| serde_json::from_slice::<Value>(json).ok());
+        let follows: Box<dyn Fn(&JsonObject) -> bool> =
+            if let Some((_, name, _)) = LISTS.iter().find(|(known, _, _)| *known == method) {
+                Box::new(move |wanted| wanted.get(*name) == Some(&Value::Bool(true)))
+            } else if method == "notifications/resources/updated" {
+                let uri = params.as_ref().map(|params| params["uri"].clone())?;
+                Box::new(move |wanted| resources(wanted).any(|it| Some(it) == uri.as_str()))
+            } else {
+                return None;
+            };
+        let whole = match &params {
+            Some(params) if params["_meta"].is_object() => Some(frame.clone()),
+            Some(params) if params.is_object() => frame.with(&["params", "_meta"], "{}"),
+            _ => frame.with(&["params"], "{\"_meta\":{}}"),
+        };
+        let told = self.0.iter().filter(|(_, wanted)| follows(wanted));
+        let told = told.filter_map(|(id, _)| {
+            whole
+                .as_ref()?
+                .with(&["params", "_meta", SUBSCRIPTION], id.as_json())
+        });
+        Some(told.collect())
+    }
+}
+
+fn resources(wanted: &JsonObject) -> impl Iterator<Item = &str> {
+    let list = wanted
+        .get("resourceSubscriptions")
+        .and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(Value::as_str)
+}

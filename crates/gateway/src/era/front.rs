@@ -1,0 +1,497 @@
+//! A modern client as the session knows it: one that was opened by `initialize`, and that is
+//! asked by requests.
+//!
+//! A question goes to the client as the result of a call that is open. The call is parked: the
+//! session still waits for the client's answer, and the client comes back with it under a new
+//! id, by a state that only we can have given. Where a person takes long elsewhere, the client
+//! is told to come back without a question.
+//!
+//! In: [`Front::client_says`], [`Front::session_says`], [`Front::woke`]. Out: [`Step`]s.
+//! Elsewhere: what calls are parked (`parked`), what news the client follows (`follow`).
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use midcall_core::wire::{ElicitRequestParams, Modes, Revision, UnsupportedVersion, code, meta};
+use midcall_core::{Asker, Elicitation, Limits};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::Step;
+use super::back::{LOG_LEVEL, SERVER_INFO};
+use super::follow::Following;
+use super::parked::{Ask, Back, Parked, digest};
+use crate::frame::{Frame, Id, Kind, Members, OwnIds};
+
+pub struct Front {
+    opening: Opening,
+    /// What the server said of itself when it was opened.
+    server: Value,
+    /// What the client said of itself in its last request.
+    capabilities: Value,
+    parked: Parked,
+    following: Following,
+    /// Requests that cannot ask anything.
+    plain: HashMap<Id, Plain>,
+    level: Option<Value>,
+    own_ids: OwnIds,
+    limits: Limits,
+}
+
+/// Whether the session is open.
+enum Opening {
+    NotYet,
+    /// The request that opens it, and what the client said meanwhile.
+    Under(Id, Vec<Frame>),
+    Done,
+}
+
+/// A request that cannot ask anything.
+struct Plain {
+    is_cacheable: bool,
+    is_loud: bool,
+}
+
+impl Front {
+    /// A client whose calls are held so long while somebody else thinks, and who may take so
+    /// long to come back.
+    pub fn new(hold: Option<Duration>, patience: Duration) -> Self {
+        Self {
+            opening: Opening::NotYet,
+            server: Value::Null,
+            capabilities: json!({}),
+            parked: Parked::new(hold, patience),
+            following: Following::default(),
+            plain: HashMap::new(),
+            level: None,
+            own_ids: OwnIds::default(),
+            limits: Limits::default(),
+        }
+    }
+
+    /// What the client can ask by itself.
+    pub fn modes(&self) -> Modes {
+        self.capabilities
+            .as_object()
+            .map(Modes::read)
+            .unwrap_or_default()
+    }
+
+    /// Whether a token is that of a call in which something can be asked.
+    pub fn follows(&self, token: Option<&[u8]>) -> bool {
+        self.parked.follows(token)
+    }
+
+    /// The client says something to the server.
+    pub fn client_says(&mut self, now: Instant, frame: Frame, steps: &mut Vec<Step>) {
+        let Some((kind, members)) = frame.peek() else {
+            return steps.push(Step::In(frame)); // The session knows what to do with noise.
+        };
+        if let Kind::Request { id, .. } = &kind {
+            if let Some(refused) = refused_revision(id, &members) {
+                return steps.push(Step::Out(refused));
+            }
+            match &mut self.opening {
+                Opening::Done => {}
+                Opening::Under(_, waiting) => return waiting.push(frame),
+                Opening::NotYet => {
+                    let told = meta_of(&members);
+                    steps.push(Step::In(self.open(told)));
+                    self.opening = match std::mem::replace(&mut self.opening, Opening::Done) {
+                        Opening::Under(id, _) => Opening::Under(id, vec![frame]),
+                        other => other,
+                    };
+                    return;
+                }
+            }
+        }
+        match kind {
+            Kind::Request { id, method } => self.request(now, &frame, id, &method, &members, steps),
+            Kind::Notification { method } if method == "notifications/cancelled" => {
+                self.cancelled(&frame, &members, steps);
+            }
+            Kind::Batch => {
+                for part in frame.parts() {
+                    self.client_says(now, part, steps);
+                }
+            }
+            _ => steps.push(Step::In(frame)),
+        }
+    }
+
+    /// The request that opens the session for the client.
+    fn open(&mut self, mut told: Value) -> Frame {
+        let id = self.own_ids.fresh();
+        self.capabilities = told[meta::CLIENT_CAPABILITIES].take();
+        let mut info = told[meta::CLIENT_INFO].take();
+        if !info.is_object() {
+            info = json!({"name": "client", "version": "0"});
+        }
+        let params = json!({"protocolVersion": Revision::V2025_11_25, "capabilities": self.legacy_capabilities(),
+            "clientInfo": info});
+        let frame = Frame::request(&id, "initialize", &params);
+        self.opening = Opening::Under(id, Vec::new());
+        frame
+    }
+
+    /// What the client can, in words of the other era.
+    fn legacy_capabilities(&self) -> Value {
+        let mut capabilities = self.capabilities.clone();
+        match capabilities.as_object_mut() {
+            Some(members) => drop(members.shift_remove("extensions")),
+            None => capabilities = json!({}),
+        }
+        capabilities
+    }
+
+    fn request(
+        &mut self,
+        now: Instant,
+        frame: &Frame,
+        id: Id,
+        method: &str,
+        members: &Members<'_>,
+        steps: &mut Vec<Step>,
+    ) {
+        let mut told = meta_of(members);
+        self.capabilities = told[meta::CLIENT_CAPABILITIES].take();
+        match method {
+            "server/discover" => {
+                return steps.push(Step::Out(Frame::result(&id, &self.discovered())));
+            }
+            "ping" => {
+                return steps.push(Step::Out(Frame::result(
+                    &id,
+                    &json!({"resultType": "complete"}),
+                )));
+            }
+            "subscriptions/listen" => {
+                let params = members.params.unwrap_or_default();
+                return self
+                    .following
+                    .start(id, params, &self.server, &mut self.own_ids, steps);
+            }
+            _ => {}
+        }
+        let level = told[LOG_LEVEL].take();
+        let is_loud = level.is_string();
+        if is_loud && self.level.as_ref() != Some(&level) {
+            if self.server["capabilities"]["logging"].is_object() {
+                let id = self.own_ids.fresh();
+                let params = json!({"level": level});
+                steps.push(Step::In(Frame::request(&id, "logging/setLevel", &params)));
+            }
+            self.level = Some(level);
+        }
+        let params = members
+            .params
+            .and_then(|json| serde_json::from_slice::<Value>(json).ok());
+        let Some(mut params) = params.filter(Value::is_object) else {
+            self.plain.insert(
+                id,
+                Plain {
+                    is_cacheable: false,
+                    is_loud,
+                },
+            );
+            return steps.push(Step::In(frame.clone()));
+        };
+        let asks = matches!(method, "tools/call" | "prompts/get" | "resources/read");
+        let state = params["requestState"].take();
+        let mut responses = params["inputResponses"].take();
+        if let Some(params) = params.as_object_mut() {
+            params.shift_remove("requestState");
+            params.shift_remove("inputResponses");
+            if let Some(Value::Object(told)) = params.get_mut("_meta") {
+                for key in [
+                    meta::PROTOCOL_VERSION,
+                    meta::CLIENT_CAPABILITIES,
+                    meta::CLIENT_INFO,
+                    LOG_LEVEL,
+                ] {
+                    told.shift_remove(key);
+                }
+            }
+        }
+        if asks {
+            let digest = digest(method, &params);
+            let token = members.progress_token;
+            if let Some(state) = state.as_str() {
+                let back = Back {
+                    id,
+                    token,
+                    digest,
+                    responses: &mut responses,
+                };
+                return self
+                    .parked
+                    .comes_back(now, state, back, &self.limits, steps);
+            }
+            let is_cacheable = method == "resources/read";
+            self.parked
+                .open(now, id, token, digest, is_cacheable, is_loud);
+        } else {
+            let is_cacheable = method.ends_with("/list");
+            self.plain.insert(
+                id,
+                Plain {
+                    is_cacheable,
+                    is_loud,
+                },
+            );
+        }
+        let written = params.to_string();
+        steps.extend(frame.with(&["params"], &written).map(Step::In));
+    }
+
+    /// What `server/discover` would have said.
+    fn discovered(&self) -> Value {
+        let mut told = json!({
+            "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
+            "supportedVersions": supported(), "capabilities": self.server["capabilities"],
+            "_meta": {SERVER_INFO: self.server["serverInfo"]}
+        });
+        if let Some(capabilities) = told["capabilities"].as_object_mut() {
+            capabilities.shift_remove("tasks");
+        }
+        if let Some(instructions) = self.server.get("instructions") {
+            told["instructions"] = instructions.clone();
+        }
+        told
+    }
+
+    /// The client takes a request back.
+    fn cancelled(&mut self, frame: &Frame, members: &Members<'_>, steps: &mut Vec<Step>) {
+        let Some(id) = members.request_id.and_then(Id::read) else {
+            return;
+        };
+        if self.following.stop(&id, &mut self.own_ids, steps) {
+            return;
+        }
+        self.plain.remove(&id);
+        let call = self.parked.cancel(&id).unwrap_or(id);
+        let cancel = frame.with(&["params", "requestId"], call.as_json());
+        steps.extend(cancel.map(Step::In));
+    }
+
+    /// The session says something to the client.
+    pub fn session_says(&mut self, now: Instant, frame: Frame, steps: &mut Vec<Step>) {
+        let Some((kind, members)) = frame.peek() else {
+            return;
+        };
+        match kind {
+            Kind::Response { id: Some(id) } => self.response(now, &id, &frame, &members, steps),
+            Kind::Request { id, method } => self.question(now, id, &method, &members, steps),
+            Kind::Notification { method } => match &*method {
+                "notifications/progress" => {
+                    steps.extend(self.parked.progress(&frame, &members).map(Step::Out));
+                }
+                "notifications/cancelled" => {
+                    if let Some(id) = members.request_id.and_then(Id::read) {
+                        self.parked.withdraw(&id);
+                    }
+                }
+                "notifications/message" => {
+                    let is_loud =
+                        self.plain.values().any(|plain| plain.is_loud) || self.parked.is_loud();
+                    steps.extend(is_loud.then_some(Step::Out(frame)));
+                }
+                // This era has no words for it.
+                "notifications/elicitation/complete" => {}
+                method => match self.following.news(method, &frame, &members) {
+                    Some(told) => steps.extend(told.into_iter().map(Step::Out)),
+                    None => steps.push(Step::Out(frame)),
+                },
+            },
+            Kind::Batch => {
+                for part in frame.parts() {
+                    self.session_says(now, part, steps);
+                }
+            }
+            Kind::Response { id: None } | Kind::Odd => steps.push(Step::Out(frame)),
+        }
+    }
+
+    fn response(
+        &mut self,
+        now: Instant,
+        id: &Id,
+        frame: &Frame,
+        members: &Members<'_>,
+        steps: &mut Vec<Step>,
+    ) {
+        if matches!(&self.opening, Opening::Under(opening, _) if opening == id) {
+            return self.opened(now, members, steps);
+        }
+        if let Some(is_cacheable) = self.parked.is_cacheable(id) {
+            let told = complete(frame, members, is_cacheable);
+            return self.parked.ends(now, id, told, steps);
+        }
+        if let Some(plain) = self.plain.remove(id) {
+            steps.push(Step::Out(complete(frame, members, plain.is_cacheable)));
+        }
+        // Whatever else is answered was ours.
+    }
+
+    /// The session is open, or will never be.
+    fn opened(&mut self, now: Instant, members: &Members<'_>, steps: &mut Vec<Step>) {
+        let Opening::Under(_, waiting) = std::mem::replace(&mut self.opening, Opening::Done) else {
+            return;
+        };
+        let Some(result) = members.result else {
+            self.opening = Opening::NotYet;
+            let error = members.error.unwrap_or(b"{}");
+            let error: Value = serde_json::from_slice(error).unwrap_or_default();
+            let failed = Frame::write(&json!({"jsonrpc": "2.0", "error": error}));
+            for frame in waiting {
+                if let Some((Kind::Request { id, .. }, _)) = frame.peek() {
+                    steps.extend(failed.with(&["id"], id.as_json()).map(Step::Out));
+                }
+            }
+            return;
+        };
+        self.server = serde_json::from_slice(result).unwrap_or_default();
+        let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        steps.push(Step::In(Frame::write(&initialized)));
+        for frame in waiting {
+            self.client_says(now, frame, steps);
+        }
+    }
+
+    /// The session wants to know something from the client.
+    fn question(
+        &mut self,
+        now: Instant,
+        id: Id,
+        method: &str,
+        members: &Members<'_>,
+        steps: &mut Vec<Step>,
+    ) {
+        let can = match method {
+            ElicitRequestParams::METHOD => true,
+            "sampling/createMessage" => self.capabilities["sampling"].is_object(),
+            "roots/list" => self.capabilities["roots"].is_object(),
+            _ => false,
+        };
+        if !can {
+            let told = "midcall: the client cannot do this";
+            let error = Frame::error(Some(&id), code::METHOD_NOT_FOUND, told);
+            return steps.push(Step::In(error));
+        }
+        let (params, elicitation) = modern_params(method, members.params, &self.limits);
+        let ask = Ask::new(id, method, params, elicitation);
+        if let Err(ask) = self.parked.ask(now, ask, steps) {
+            let told = "midcall: the client is asked in its calls, and none is open";
+            steps.push(Step::In(Frame::error(
+                Some(&ask.id),
+                code::INVALID_REQUEST,
+                told,
+            )));
+        }
+    }
+
+    /// When it wants to be woken, given whether somebody other than the client thinks.
+    pub fn wakes_at(&self, somebody_thinks: bool) -> Option<Instant> {
+        self.parked.wakes_at(somebody_thinks)
+    }
+
+    pub fn woke(&mut self, now: Instant, somebody_thinks: bool, steps: &mut Vec<Step>) {
+        self.parked.woke(now, somebody_thinks, steps);
+    }
+}
+
+/// The revisions that clients may speak.
+fn supported() -> [&'static str; 3] {
+    [
+        Revision::V2026_07_28,
+        Revision::V2025_11_25,
+        Revision::V2025_06_18,
+    ]
+    .map(Revision::as_str)
+}
+
+/// What is answered to a request in a revision that nobody here speaks.
+fn refused_revision(id: &Id, members: &Members<'_>) -> Option<Frame> {
+    let said: Value = serde_json::from_slice(members.revision?).unwrap_or_default();
+    let requested = said.as_str().unwrap_or_default();
+    if requested == Revision::V2026_07_28.as_str() {
+        return None;
+    }
+    let data = UnsupportedVersion {
+        supported: vec![Revision::V2026_07_28.as_str().to_owned()],
+        requested: requested.to_owned(),
+        rest: Default::default(),
+    };
+    let error = json!({"code": code::UNSUPPORTED_VERSION, "message": "Unsupported protocol version", "data": data.write()});
+    Frame::write(&json!({"jsonrpc": "2.0", "error": error})).with(&["id"], id.as_json())
+}
+
+fn meta_of(members: &Members<'_>) -> Value {
+    let params = members
+        .params
+        .and_then(|json| serde_json::from_slice::<Value>(json).ok());
+    params
+        .map(|mut params| params["_meta"].take())
+        .unwrap_or_default()
+}
+
+/// A question in words of this era, and what it asks if it is a person's to answer.
+fn modern_params(
+    method: &str,
+    params: Option<&[u8]>,
+    limits: &Limits,
+) -> (Option<Box<RawValue>>, Option<Box<Elicitation>>) {
+    let text = params.and_then(|params| str::from_utf8(params).ok());
+    let as_it_came = text.and_then(|text| RawValue::from_string(text.to_owned()).ok());
+    if method != ElicitRequestParams::METHOD {
+        return (as_it_came, None);
+    }
+    let read =
+        text.and_then(|text| ElicitRequestParams::read(serde_json::from_str(text).ok()?).ok());
+    let written = read.and_then(|mut params| {
+        if let midcall_core::wire::Asked::Url { elicitation_id, .. } = &mut params.asked {
+            *elicitation_id = None;
+        }
+        let params = params.write(Revision::V2026_07_28).ok()?;
+        serde_json::value::to_raw_value(&params).ok()
+    });
+    let params = written.or(as_it_came);
+    let elicitation = params.as_ref().and_then(|params| {
+        Elicitation::read(params.get(), Asker::named(String::new()), limits).ok()
+    });
+    (params, elicitation.map(Box::new))
+}
+
+/// A response as this era has it.
+fn complete(frame: &Frame, members: &Members<'_>, is_cacheable: bool) -> Frame {
+    let mut told = frame.clone();
+    let mut put = |path: &[&str], json: &str| {
+        if let Some(edited) = told.with(path, json) {
+            told = edited;
+        }
+    };
+    if let Some(result) = members.result {
+        let said: serde_json::Map<String, Value> =
+            serde_json::from_slice(result).unwrap_or_default();
+        if !said.contains_key("resultType") {
+            put(&["result", "resultType"], "\"complete\"");
+        }
+        if is_cacheable && !said.contains_key("ttlMs") {
+            put(&["result", "ttlMs"], "0");
+        }
+        if is_cacheable && !said.contains_key("cacheScope") {
+            put(&["result", "cacheScope"], "\"private\"");
+        }
+    }
+    if let Some(error) = members.error {
+        let said: Value = serde_json::from_slice(error).unwrap_or_default();
+        if said["code"] == code::RESOURCE_NOT_FOUND {
+            put(&["error", "code"], &code::INVALID_PARAMS.to_string());
+        }
+        if said["code"] == code::URL_ELICITATION_REQUIRED {
+            put(&["error", "code"], &code::INTERNAL_ERROR.to_string());
+        }
+    }
+    told
+}

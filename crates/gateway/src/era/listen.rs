@@ -1,0 +1,65 @@
+//! `subscriptions/listen`: how a modern server is asked for news.
+
+use std::collections::BTreeSet;
+
+use midcall_core::wire::JsonObject;
+use serde_json::{Map, Value, json};
+
+use crate::frame::{Frame, Id};
+
+/// The one subscription of a legacy client: everything its server would have told it, and the
+/// resources it asked for.
+#[derive(Default)]
+pub struct Listening {
+    /// The request that is open.
+    id: Option<Id>,
+    lists: Map<String, Value>,
+    resources: BTreeSet<String>,
+}
+
+/// How many resources may be followed.
+const MOST: usize = 10_000;
+
+impl Listening {
+    /// Asks for what the server says it can tell.
+    pub fn start(&mut self, id: Id, discovered: &Value, meta: &JsonObject) -> Option<Frame> {
+        for (list, name) in [
+            ("tools", "toolsListChanged"),
+            ("prompts", "promptsListChanged"),
+            ("resources", "resourcesListChanged"),
+        ] {
+            if discovered["capabilities"][list]["listChanged"] == true {
+                self.lists.insert(name.to_owned(), true.into());
+            }
+        }
+        (!self.lists.is_empty()).then(|| self.ask(id, meta))
+    }
+
+    /// Follows a resource, or does not any more.
+    pub fn resource(&mut self, id: Id, uri: &str, wants: bool, meta: &JsonObject) -> Option<Frame> {
+        let changed = if wants {
+            self.resources.len() < MOST && self.resources.insert(uri.to_owned())
+        } else {
+            self.resources.remove(uri)
+        };
+        changed.then(|| self.ask(id, meta))
+    }
+
+    /// Whether a response is the end of it.
+    pub fn is(&self, id: &Id) -> bool {
+        self.id.as_ref() == Some(id)
+    }
+
+    /// The request that replaces the one before.
+    fn ask(&mut self, id: Id, meta: &JsonObject) -> Frame {
+        let mut wanted = self.lists.clone();
+        if !self.resources.is_empty() {
+            let resources: Vec<&String> = self.resources.iter().collect();
+            wanted.insert("resourceSubscriptions".to_owned(), json!(resources));
+        }
+        let params = json!({"notifications": wanted, "_meta": meta});
+        let frame = Frame::request(&id, "subscriptions/listen", &params);
+        self.id = Some(id);
+        frame
+    }
+}

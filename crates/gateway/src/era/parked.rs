@@ -1,0 +1,472 @@
+//! Calls of a modern client: which are open, which the client was asked something in, and which
+//! it comes back for.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use aws_lc_rs::digest as sha;
+use midcall_core::wire::{ElicitResult, InputRequiredResult, code};
+use midcall_core::{Elicitation, Limits};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use super::Step;
+use crate::frame::{Frame, Id, Members};
+use crate::token::Token;
+
+/// Calls, by the ids that the session knows them by.
+pub struct Parked {
+    calls: HashMap<Id, Call>,
+    /// The session's ids, by those that the client came back under.
+    ids: HashMap<Id, Id>,
+    kept: VecDeque<Kept>,
+    bytes: usize,
+    hold: Option<Duration>,
+    patience: Duration,
+    count: u64,
+}
+
+struct Call {
+    /// How old it is among the others.
+    nth: u64,
+    digest: [u8; 32],
+    is_cacheable: bool,
+    is_loud: bool,
+    /// What the session follows its progress by.
+    token: Option<Box<[u8]>>,
+    /// The client's request that waits for it; none while the client was told to come back.
+    waiter: Option<Waiter>,
+    /// What the client comes back with, the newest last.
+    states: VecDeque<Token>,
+    /// What it was asked, and what it is still to be asked.
+    asked: Vec<Ask>,
+    untold: Vec<Ask>,
+    asks: usize,
+    /// When the client has been away too long.
+    until: Option<Instant>,
+    /// The result, if it came while the client was away.
+    result: Option<Frame>,
+}
+
+struct Waiter {
+    id: Id,
+    since: Instant,
+    token: Option<Box<[u8]>>,
+}
+
+/// A question of the session.
+pub struct Ask {
+    pub id: Id,
+    key: String,
+    method: String,
+    params: Option<Box<RawValue>>,
+    elicitation: Option<Box<Elicitation>>,
+}
+
+/// A call that is over, for a client that did not hear of it.
+struct Kept {
+    states: VecDeque<Token>,
+    digest: [u8; 32],
+    frame: Frame,
+    until: Instant,
+}
+
+/// A client that comes back.
+pub struct Back<'a> {
+    pub id: Id,
+    pub token: Option<&'a [u8]>,
+    pub digest: [u8; 32],
+    pub responses: &'a mut Value,
+}
+
+/// How long a client that has nothing to ask may take to come back.
+const AWAY: Duration = Duration::from_secs(60);
+
+/// How long, how many and how large results are kept for those who come back once more.
+const KEPT: Duration = Duration::from_secs(10 * 60);
+const MOST_KEPT: usize = 256;
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+
+/// How many calls may be open.
+const MOST: usize = 10_000;
+
+/// By how many of its last states a call is known.
+const STATES: usize = 4;
+
+impl Ask {
+    pub fn new(
+        id: Id,
+        method: &str,
+        params: Option<Box<RawValue>>,
+        elicitation: Option<Box<Elicitation>>,
+    ) -> Self {
+        Self {
+            id,
+            key: String::new(),
+            method: method.to_owned(),
+            params,
+            elicitation,
+        }
+    }
+
+    /// The session hears that nobody answered.
+    fn unanswered(&self) -> Frame {
+        if self.elicitation.is_some() {
+            Frame::result(&self.id, &ElicitResult::cancel().write())
+        } else {
+            let told = "midcall: the client did not come back";
+            Frame::error(Some(&self.id), code::INTERNAL_ERROR, told)
+        }
+    }
+
+    /// The client's answer, if it is one.
+    fn answer(&self, responses: &mut Value, limits: &Limits) -> Option<Frame> {
+        let response = responses.get_mut(&self.key)?.take();
+        if let Some(elicitation) = &self.elicitation {
+            let result = ElicitResult::read(response.clone()).ok()?;
+            elicitation.answer(result, limits).ok()?;
+        }
+        response
+            .is_object()
+            .then(|| Frame::result(&self.id, &response))
+    }
+}
+
+impl Parked {
+    pub fn new(hold: Option<Duration>, patience: Duration) -> Self {
+        Self {
+            calls: HashMap::new(),
+            ids: HashMap::new(),
+            kept: VecDeque::new(),
+            bytes: 0,
+            hold,
+            patience,
+            count: 0,
+        }
+    }
+
+    /// A call begins.
+    pub fn open(
+        &mut self,
+        now: Instant,
+        id: Id,
+        token: Option<&[u8]>,
+        digest: [u8; 32],
+        is_cacheable: bool,
+        is_loud: bool,
+    ) {
+        if self.calls.len() >= MOST {
+            return; // It passes, but nothing can be asked in it.
+        }
+        self.count += 1;
+        let waiter = Waiter {
+            id: id.clone(),
+            since: now,
+            token: token.map(Into::into),
+        };
+        let call = Call {
+            nth: self.count,
+            digest,
+            is_cacheable,
+            is_loud,
+            token: token.map(Into::into),
+            waiter: Some(waiter),
+            states: VecDeque::new(),
+            asked: Vec::new(),
+            untold: Vec::new(),
+            asks: 0,
+            until: None,
+            result: None,
+        };
+        self.ids.insert(id.clone(), id.clone());
+        self.calls.insert(id, call);
+    }
+
+    /// Whether the result of a call may be cached; none if it is not one of these.
+    pub fn is_cacheable(&self, id: &Id) -> Option<bool> {
+        self.calls.get(id).map(|call| call.is_cacheable)
+    }
+
+    /// Whether some call wants to hear what happens.
+    pub fn is_loud(&self) -> bool {
+        self.calls
+            .values()
+            .any(|call| call.is_loud && call.waiter.is_some())
+    }
+
+    /// Asks the client in its oldest call, or gives the question back if there is none.
+    pub fn ask(&mut self, now: Instant, mut ask: Ask, steps: &mut Vec<Step>) -> Result<(), Ask> {
+        let oldest = self
+            .calls
+            .iter_mut()
+            .min_by_key(|(_, call)| (call.waiter.is_none(), call.nth));
+        let Some((_, call)) = oldest else {
+            return Err(ask);
+        };
+        call.asks += 1;
+        ask.key = format!("q{}", call.asks);
+        call.untold.push(ask);
+        let until = now + self.patience;
+        steps.extend(call.tell(until).map(Step::Out));
+        Ok(())
+    }
+
+    /// The session takes a question back.
+    pub fn withdraw(&mut self, id: &Id) {
+        for call in self.calls.values_mut() {
+            call.asked.retain(|ask| ask.id != *id);
+            call.untold.retain(|ask| ask.id != *id);
+        }
+    }
+
+    /// The client comes back for a call.
+    pub fn comes_back(
+        &mut self,
+        now: Instant,
+        state: &str,
+        back: Back<'_>,
+        limits: &Limits,
+        steps: &mut Vec<Step>,
+    ) {
+        self.make_room(now);
+        let is_known = |states: &VecDeque<Token>| states.iter().any(|known| known.is(state));
+        if let Some(kept) = self
+            .kept
+            .iter()
+            .find(|kept| is_known(&kept.states) && kept.digest == back.digest)
+        {
+            return steps.extend(kept.frame.with(&["id"], back.id.as_json()).map(Step::Out));
+        }
+        let mut calls = self.calls.iter_mut();
+        let found = calls.find(|(_, call)| is_known(&call.states) && call.digest == back.digest);
+        let Some((session_id, call)) = found else {
+            // Whatever is wrong with it, it looks the same from outside.
+            let told = "midcall: this requestState is not valid for this call";
+            return steps.push(Step::Out(Frame::error(
+                Some(&back.id),
+                code::INVALID_PARAMS,
+                told,
+            )));
+        };
+        let session_id = session_id.clone();
+        if let Some(waiter) = call.waiter.take() {
+            self.ids.remove(&waiter.id);
+            let told = "midcall: the call was made again meanwhile";
+            steps.push(Step::Out(Frame::error(
+                Some(&waiter.id),
+                code::INVALID_REQUEST,
+                told,
+            )));
+        }
+        self.ids.insert(back.id.clone(), session_id.clone());
+        call.waiter = Some(Waiter {
+            id: back.id,
+            since: now,
+            token: back.token.map(Into::into),
+        });
+        call.until = None;
+        let is_last = call.states.back().is_some_and(|last| last.is(state));
+        if is_last {
+            // What is not answered, or not so that it fits, is asked again.
+            for ask in std::mem::take(&mut call.asked) {
+                match ask.answer(back.responses, limits) {
+                    Some(answer) => steps.push(Step::In(answer)),
+                    None => call.untold.push(ask),
+                }
+            }
+        } else {
+            // Its answers have been heard; what was asked since is asked again.
+            call.untold.append(&mut call.asked);
+        }
+        if let Some(result) = call.result.take() {
+            return self.ends(now, &session_id, result, steps);
+        }
+        let until = now + self.patience;
+        steps.extend(call.tell(until).map(Step::Out));
+    }
+
+    /// A call is over.
+    pub fn ends(&mut self, now: Instant, id: &Id, frame: Frame, steps: &mut Vec<Step>) {
+        let Some(mut call) = self.calls.remove(id) else {
+            return;
+        };
+        let Some(waiter) = call.waiter.take() else {
+            call.until = Some(now + AWAY);
+            call.result = Some(frame);
+            self.calls.insert(id.clone(), call);
+            return;
+        };
+        self.ids.remove(&waiter.id);
+        steps.extend(frame.with(&["id"], waiter.id.as_json()).map(Step::Out));
+        if !call.states.is_empty() {
+            self.bytes += frame.len();
+            self.kept.push_back(Kept {
+                states: call.states,
+                digest: call.digest,
+                frame,
+                until: now + KEPT,
+            });
+            self.make_room(now);
+        }
+    }
+
+    /// The client takes a call back: the id that the session knows it by.
+    pub fn cancel(&mut self, id: &Id) -> Option<Id> {
+        let call = self.ids.remove(id)?;
+        self.calls.remove(&call);
+        Some(call)
+    }
+
+    /// Whether a token is that of one of these.
+    pub fn follows(&self, token: Option<&[u8]>) -> bool {
+        token.is_some()
+            && self
+                .calls
+                .values()
+                .any(|call| call.token.as_deref() == token)
+    }
+
+    /// A word of progress as the client hears it, by the token of the request that waits.
+    pub fn progress(&self, frame: &Frame, members: &Members<'_>) -> Option<Frame> {
+        let token = members.progress_token?;
+        let mut calls = self.calls.values();
+        let Some(call) = calls.find(|call| call.token.as_deref() == Some(token)) else {
+            return Some(frame.clone()); // It is of a request that cannot ask.
+        };
+        let now = call.waiter.as_ref()?.token.as_deref()?;
+        if now == token {
+            return Some(frame.clone());
+        }
+        frame.with(&["params", "progressToken"], str::from_utf8(now).ok()?)
+    }
+
+    pub fn wakes_at(&self, somebody_thinks: bool) -> Option<Instant> {
+        let away = self.calls.values().filter_map(|call| call.until);
+        let held = self.calls.values().filter_map(|call| {
+            let since = call.waiter.as_ref()?.since;
+            somebody_thinks.then_some(since + self.hold?)
+        });
+        away.chain(held).min()
+    }
+
+    pub fn woke(&mut self, now: Instant, somebody_thinks: bool, steps: &mut Vec<Step>) {
+        if self.wakes_at(somebody_thinks).is_none_or(|at| at > now) {
+            return;
+        }
+        let mut late = Vec::new();
+        for (id, call) in &mut self.calls {
+            if call.until.is_some_and(|at| at <= now) {
+                late.push(id.clone());
+            }
+            let since = call.waiter.as_ref().map(|waiter| waiter.since);
+            if somebody_thinks
+                && let (Some(hold), Some(since)) = (self.hold, since)
+                && since + hold <= now
+            {
+                steps.extend(call.come_back(now + AWAY).map(Step::Out));
+            }
+        }
+        for id in late {
+            if let Some(call) = self.calls.remove(&id) {
+                if call.result.is_some() {
+                    continue; // It is over, and nobody came for it.
+                }
+                let asks = call.asked.iter().chain(&call.untold);
+                steps.extend(asks.map(|ask| Step::In(ask.unanswered())));
+                let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+                    "params": {"reason": "the client did not come back"}});
+                let cancel = Frame::write(&cancel).with(&["params", "requestId"], id.as_json());
+                steps.extend(cancel.map(Step::In));
+            }
+        }
+    }
+
+    /// Drops what was kept long enough, and the oldest of what is too much.
+    fn make_room(&mut self, now: Instant) {
+        while let Some(oldest) = self.kept.front() {
+            let is_too_much =
+                self.kept.len() > 1 && (self.kept.len() > MOST_KEPT || self.bytes > MOST_BYTES);
+            if oldest.until > now && !is_too_much {
+                return;
+            }
+            self.bytes -= oldest.frame.len();
+            self.kept.pop_front();
+        }
+    }
+}
+
+impl Call {
+    /// Asks the client what it has not been asked yet, if it waits.
+    fn tell(&mut self, until: Instant) -> Option<Frame> {
+        if self.untold.is_empty() {
+            return None;
+        }
+        let waiter = self.waiter.take()?;
+        let mut requests = Map::new();
+        for ask in &self.untold {
+            let mut request = json!({"method": ask.method});
+            if let Some(params) = &ask.params {
+                request["params"] = serde_json::from_str(params.get()).unwrap_or_default();
+            }
+            requests.insert(ask.key.clone(), request);
+        }
+        self.asked.append(&mut self.untold);
+        Some(self.leaves(&waiter, Some(requests), until))
+    }
+
+    /// Tells the client to come back, with nothing to ask.
+    fn come_back(&mut self, until: Instant) -> Option<Frame> {
+        let waiter = self.waiter.take()?;
+        Some(self.leaves(&waiter, None, until))
+    }
+
+    fn leaves(
+        &mut self,
+        waiter: &Waiter,
+        requests: Option<Map<String, Value>>,
+        until: Instant,
+    ) -> Frame {
+        let state = Token::random();
+        let mut told = json!({"resultType": InputRequiredResult::RESULT_TYPE});
+        if let Some(requests) = requests {
+            told["inputRequests"] = Value::Object(requests);
+        }
+        told["requestState"] = state.reveal().into();
+        if self.states.len() == STATES {
+            self.states.pop_front();
+        }
+        self.states.push_back(state);
+        self.until = Some(until);
+        Frame::result(&waiter.id, &told)
+    }
+}
+
+/// What a call amounts to, to know it again under another id.
+pub fn digest(method: &str, params: &Value) -> [u8; 32] {
+    let mut known = params.clone();
+    if let Some(known) = known.as_object_mut() {
+        known.shift_remove("_meta");
+    }
+    let mut sum = sha::Context::new(&sha::SHA256);
+    sum.update(method.as_bytes());
+    sum.update(b"\0");
+    sum.update(sorted(&known).to_string().as_bytes());
+    sum.finish().as_ref().try_into().unwrap_or_default()
+}
+
+/// The same JSON, its members in one order.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_by_key(|(name, _)| *name);
+            members
+                .into_iter()
+                .map(|(name, value)| (name.clone(), sorted(value)))
+                .collect()
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,93 @@
+//! A modern client with a modern server.
+
+use midcall_core::Answer;
+
+use super::*;
+
+#[test]
+fn a_client_that_can_everything_is_left_alone() {
+    let mut world = modern_to_modern("client,page", both());
+    let call = modern(
+        1,
+        "tools/call",
+        json!({"name": "book", "requestState": "theirs"}),
+        both(),
+    );
+    world.client(call.clone());
+    assert_eq!(world.told_server(), call);
+    let round = json!({"jsonrpc": "2.0", "id": 1, "result": {"resultType": "input_required",
+        "inputRequests": asks("k", day()), "requestState": "s"}});
+    world.server(round.clone());
+    assert_eq!(world.told_client(), round);
+    for method in ["subscriptions/listen", "x/unknown", "resources/list"] {
+        let other = modern(2, method, json!({}), both());
+        world.client(other.clone());
+        assert_eq!(world.told_server(), other);
+        world.server(json!({"jsonrpc": "2.0", "id": 2, "result": {"x": 1}}));
+        assert_eq!(world.told_client()["result"], json!({"x": 1}));
+    }
+    let news = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": {"_meta": {"s": 1}}});
+    world.server(news.clone());
+    assert_eq!(world.told_client(), news);
+    world.client(modern(3, "tools/call", json!({"name": "book"}), both()));
+    world.to_server.clear();
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}});
+    world.client(cancel.clone());
+    assert_eq!(world.told_server(), cancel);
+}
+
+#[test]
+fn of_a_mixed_round_the_client_gets_what_it_can_ask() {
+    let forms = json!({"form": {}});
+    let mut world = modern_to_modern("client,page", forms.clone());
+    world.client(modern(
+        1,
+        "tools/call",
+        json!({"name": "book", "_meta": {"progressToken": "t"}}),
+        forms.clone(),
+    ));
+    let sent = world.told_server();
+    assert_eq!(
+        sent["params"]["_meta"][meta::CLIENT_CAPABILITIES]["elicitation"],
+        both()
+    );
+    let requests = json!({"a": {"method": "elicitation/create", "params": day()},
+        "b": {"method": "elicitation/create", "params": link("in")}});
+    world.server(
+        json!({"jsonrpc": "2.0", "id": sent["id"], "result": {"resultType": "input_required",
+        "inputRequests": requests, "requestState": "theirs"}}),
+    );
+    let round = world.told_client();
+    assert_eq!(round["id"], 1);
+    assert_eq!(
+        round["result"]["inputRequests"].as_object().unwrap().len(),
+        1
+    );
+    assert_ne!(round["result"]["requestState"], "theirs");
+    assert_eq!(world.asked.len(), 1);
+    world.see();
+    world.ends(
+        2,
+        Outcome::Answered(Answer::Declined { reason: None }, PAGE),
+    );
+    assert!(world.to_server.is_empty());
+    world.client(modern(
+        2,
+        "tools/call",
+        json!({"name": "book", "requestState": round["result"]["requestState"],
+        "inputResponses": {"q1": monday()}, "_meta": {"progressToken": "u"}}),
+        forms,
+    ));
+    let again = world.told_server();
+    assert_eq!(again["params"]["requestState"], "theirs");
+    assert_eq!(again["params"]["inputResponses"]["a"], monday());
+    assert_eq!(again["params"]["inputResponses"]["b"]["action"], "decline");
+    world.server(json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": "t", "progress": 1}}));
+    assert_eq!(world.told_client()["params"]["progressToken"], "u");
+    world.server(json!({"jsonrpc": "2.0", "id": again["id"], "result": {"resultType": "complete", "content": []}}));
+    assert_eq!(
+        world.told_client(),
+        json!({"jsonrpc": "2.0", "id": 2, "result": {"resultType": "complete", "content": []}})
+    );
+}

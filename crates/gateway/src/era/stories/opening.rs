@@ -1,0 +1,173 @@
+//! How legs are opened, whatever the peers speak.
+
+use super::*;
+
+#[test]
+fn a_legacy_client_opens_a_legacy_server_as_if_nobody_were_there() {
+    let mut world = World::with("client", ServerEra::Auto, |_| {});
+    world.client(initialize(
+        1,
+        json!({"elicitation": {"form": {}, "url": {}}}),
+    ));
+    assert_eq!(
+        world.told_server(),
+        initialize(1, json!({"elicitation": {"form": {}, "url": {}}}))
+    );
+    let answer = json!({"jsonrpc": "2.0", "id": 1, "result": initialized()});
+    world.server(answer.clone());
+    assert_eq!(world.told_client(), answer);
+    assert!(world.bridge.wakes_at().is_none());
+}
+
+#[test]
+fn a_legacy_client_finds_a_modern_server_open() {
+    let mut world = World::new("client,page");
+    world.client(initialize(1, json!({})));
+    let opening = world.told_server();
+    let refused = json!({"jsonrpc": "2.0", "id": opening["id"], "error": {"code": -32022, "message": "Unsupported",
+        "data": {"supported": ["2026-07-28"], "requested": "2025-11-25"}}});
+    world.server(refused);
+    assert!(world.to_client.is_empty());
+    let probe = world.server_answers(discovered());
+    assert_eq!(probe["method"], "server/discover");
+    assert_eq!(
+        probe["params"]["_meta"][meta::PROTOCOL_VERSION],
+        "2026-07-28"
+    );
+    let told = world.told_client();
+    assert_eq!(told["id"], 1);
+    assert_eq!(told["result"]["protocolVersion"], "2025-11-25");
+    assert_eq!(told["result"]["serverInfo"]["name"], "books");
+    assert_eq!(told["result"]["instructions"], "Read.");
+    assert_eq!(
+        told["result"]["capabilities"]["tools"],
+        json!({"listChanged": true})
+    );
+    // What it would have heard by itself is asked for.
+    let listen = world.told_server();
+    assert_eq!(listen["method"], "subscriptions/listen");
+    assert_eq!(
+        listen["params"]["notifications"],
+        json!({"toolsListChanged": true})
+    );
+    assert_eq!(
+        listen["params"]["_meta"][meta::CLIENT_CAPABILITIES]["elicitation"],
+        both()
+    );
+}
+
+#[test]
+fn a_server_that_is_neither_has_its_own_error_heard() {
+    let mut world = World::new("client,page");
+    world.client(initialize(1, json!({})));
+    let opening = world.told_server();
+    world.server(json!({"jsonrpc": "2.0", "id": opening["id"], "error": {"code": -32000, "message": "not today"}}));
+    let probe = world.told_server();
+    world.server(
+        json!({"jsonrpc": "2.0", "id": probe["id"], "error": {"code": -32601, "message": "?"}}),
+    );
+    let told = world.told_client();
+    assert_eq!(
+        (&told["id"], &told["error"]["message"]),
+        (&json!(1), &json!("not today"))
+    );
+}
+
+#[test]
+fn a_modern_client_finds_a_legacy_server_open_and_what_it_said_waits() {
+    for silent in [false, true] {
+        let mut world = World::new("client,page");
+        world.client(modern(1, "server/discover", json!({}), both()));
+        world.client(modern(2, "tools/list", json!({}), both()));
+        let probe = world.told_server();
+        assert_eq!(probe["method"], "server/discover");
+        if silent {
+            world.passes(Duration::from_secs(10));
+        } else {
+            world.server(json!({"jsonrpc": "2.0", "id": probe["id"], "error": {"code": -32602, "message": "?"}}));
+        }
+        let opening = world.server_answers(initialized());
+        assert_eq!(opening["method"], "initialize");
+        assert_eq!(opening["params"]["capabilities"]["elicitation"], both());
+        assert_eq!(opening["params"]["clientInfo"]["name"], "c");
+        let told = world.told_client();
+        assert_eq!(told["id"], 1);
+        let result = &told["result"];
+        assert_eq!(result["resultType"], "complete");
+        assert_eq!(result["supportedVersions"][0], "2026-07-28");
+        assert_eq!(result["instructions"], "Read.");
+        assert_eq!(
+            result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"],
+            "books"
+        );
+        assert!(result["ttlMs"].is_u64() && result["cacheScope"].is_string());
+        assert_eq!(world.to_server[0]["method"], "notifications/initialized");
+        let list = world.to_server.remove(1);
+        assert_eq!(
+            (&list["method"], &list["id"]),
+            (&json!("tools/list"), &json!(2))
+        );
+        assert!(list["params"]["_meta"].as_object().unwrap().is_empty());
+        world.server(json!({"jsonrpc": "2.0", "id": 2, "result": {"tools": []}}));
+        let told = world.told_client();
+        assert_eq!(
+            told["result"],
+            json!({"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"})
+        );
+    }
+}
+
+#[test]
+fn a_server_that_ends_at_the_question_is_started_again_as_a_legacy_one() {
+    let mut world = World::new("client,page");
+    world.client(modern(1, "server/discover", json!({}), both()));
+    world.to_server.clear();
+    assert!(world.bridge.is_probing());
+    let mut acts = Vec::new();
+    world.bridge.restarted(world.now, &mut acts);
+    world.act(acts);
+    assert_eq!(world.told_server()["method"], "initialize");
+    assert!(!world.bridge.is_probing());
+}
+
+#[test]
+fn the_era_can_be_said() {
+    let mut world = World::with("client,page", ServerEra::Legacy, |_| {});
+    world.client(modern(1, "tools/list", json!({}), both()));
+    assert_eq!(world.told_server()["method"], "initialize");
+    let mut world = World::with("client,page", ServerEra::Modern, |_| {});
+    world.client(initialize(1, json!({})));
+    world.server_answers(discovered());
+    assert_eq!(world.told_client()["result"]["serverInfo"]["name"], "books");
+}
+
+#[test]
+fn a_revision_nobody_speaks_is_refused_with_those_that_are() {
+    let mut world = modern_to_legacy("client,page", both());
+    let mut request = modern(7, "tools/list", json!({}), both());
+    request["params"]["_meta"][meta::PROTOCOL_VERSION] = "2031-01-01".into();
+    world.client(request);
+    let error = world.told_client()["error"].clone();
+    assert_eq!(error["code"], -32022);
+    assert_eq!(
+        error["data"],
+        json!({"supported": ["2026-07-28"], "requested": "2031-01-01"})
+    );
+}
+
+#[test]
+fn an_opening_that_fails_is_told_to_whoever_waited() {
+    let mut world = World::with("client,page", ServerEra::Legacy, |_| {});
+    world.client(modern(1, "tools/list", json!({}), both()));
+    world.client(modern(2, "prompts/list", json!({}), both()));
+    let opening = world.told_server();
+    world.server(json!({"jsonrpc": "2.0", "id": opening["id"], "error": {"code": -32000, "message": "not today"}}));
+    let ids: Vec<&Value> = world.to_client.iter().map(|told| &told["id"]).collect();
+    assert_eq!(ids, [&json!(1), &json!(2)]);
+    assert!(
+        world
+            .to_client
+            .iter()
+            .all(|told| told["error"]["message"] == "not today")
+    );
+}
