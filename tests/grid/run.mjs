@@ -20,6 +20,7 @@ const direct = options.has("--direct");
 
 /** A promise that is waited for as long as a story may take. */
 async function bounded(promise) {
+  promise.catch(() => {});
   const late = new AbortController();
   const limit = sleep(STORY_MS, undefined, late).then(() => {
     throw new Error(`not done within ${STORY_MS / 1000} s`);

@@ -33,7 +33,9 @@ export class Trio {
   calls(step) {
     const call = `${++this.#calls}`;
     this.running.send({ call, ...step });
-    return this.running.told.next((line) => line.call === call && ("result" in line || "error" in line));
+    const response = this.running.told.next((line) => line.call === call && ("result" in line || "error" in line));
+    response.catch(() => {}); // a story that failed before does not wait for it
+    return response;
   }
 
   /** What the questions of a tool brought its server. */
