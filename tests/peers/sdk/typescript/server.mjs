@@ -1,4 +1,5 @@
 // A server on `@modelcontextprotocol/sdk` 1.x: argv is the version's name in package.json.
+import { appendFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,9 +12,12 @@ const { CallToolRequestSchema, ListToolsRequestSchema, UrlElicitationRequiredErr
 
 const server = new Server({ name: version, version: "1.0.0" }, { capabilities: { tools: {} } });
 
-/** What a question brought, the error included. */
-const ask = (params, options) =>
-  server.elicitInput(params, options).catch((error) => ({ error: { code: error.code, message: error.message } }));
+/** What a question brought, the error included. The file MIDCALL_HEARD is told of it, a line each. */
+async function ask(params, options) {
+  const brought = await server.elicitInput(params, options).catch(({ code, message }) => ({ error: { code, message } }));
+  if (process.env.MIDCALL_HEARD) appendFileSync(process.env.MIDCALL_HEARD, `${brought.action ?? "error"}\n`);
+  return brought;
+}
 
 const form = (message, properties, required = Object.keys(properties)) =>
   ({ message, requestedSchema: { type: "object", properties, required } });
@@ -53,7 +57,7 @@ const tools = {
     while (brought.length < 3 && brought.at(-1)?.action !== "accept") brought.push(await ask(BOOK));
     return brought;
   },
-  impatient: async ({ ms }) => [await ask(CONFIRM, { timeout: ms })],
+  impatient: async ({ ms, table }) => [await ask(table ? BOOK : CONFIRM, { timeout: ms })],
   async link() {
     const elicitationId = "link-1";
     const brought = await ask({ mode: "url", message: "Sign in", url: "https://example.com/sign-in", elicitationId });
