@@ -40,6 +40,11 @@ export class Model extends Client {
     return this.told.next((line) => line.call === call);
   }
 
+  /** Takes back the call that was made last. */
+  takesBack() {
+    this.send({ takeBack: this.#calls });
+  }
+
   /** Answers the question in a result, as the result says. */
   answers(response, action, content) {
     const { tool, elicitId } = next(response);

@@ -40,10 +40,15 @@ await client.connect(transport);
 tell({ opened: { server: client.getServerVersion(), revision } });
 tell({ tools: (await client.listTools()).tools.map(({ name }) => name) });
 
+/** What takes a call back. */
+const taking = new Map();
+
 /** Calls a tool, and tells how that went. */
-async function call({ call, tool, arguments: given = {}, answers: prepared = [], timeout = 30_000, quiet }) {
+async function call({ call, tool, arguments: given = {}, answers: prepared = [], timeout = 30_000, quiet, takeBack }) {
+  if (takeBack) return taking.get(takeBack).abort("taken back");
   answers = prepared;
-  const options = { timeout, ...(quiet ? {} : { onprogress: (progress) => tell({ progress }) }) };
+  taking.set(call, new AbortController());
+  const options = { timeout, signal: taking.get(call).signal, ...(quiet ? {} : { onprogress: (progress) => tell({ progress }) }) };
   await client.callTool({ name: tool, arguments: given }, undefined, options).then(
     (result) => tell({ call, result }),
     ({ code, message, data }) => tell({ call, error: { code, message, data } }),
