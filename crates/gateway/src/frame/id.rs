@@ -43,6 +43,12 @@ impl Id {
         Self(format!("\"midcall-{prefix}-{count}\"").into())
     }
 
+    /// Whether it is one of those.
+    pub fn is_own(&self, prefix: &str) -> bool {
+        let name = self.0.strip_prefix("\"midcall-");
+        name.is_some_and(|name| name.starts_with(prefix))
+    }
+
     /// As JSON.
     pub fn as_json(&self) -> &str {
         &self.0

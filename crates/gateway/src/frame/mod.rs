@@ -107,6 +107,14 @@ impl Frame {
         ))
     }
 
+    /// Word that a request of our own need not be answered any more.
+    pub fn cancelled(id: &Id) -> Self {
+        let id = id.as_json();
+        Self::line(&format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
+        ))
+    }
+
     /// The same message in memory of its own, to be kept.
     pub fn kept(&self) -> Self {
         Self(Bytes::copy_from_slice(&self.0))

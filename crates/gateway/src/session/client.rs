@@ -64,6 +64,8 @@ impl Session {
                     Some(passed) => passed,
                     None => return,
                 },
+                // An answer to a question of ours that nobody waits for any more.
+                None if self.is_own(&id) => return,
                 None => None,
             },
             Kind::Response { id: None } => None,

@@ -278,6 +278,11 @@ impl Session {
         Id::own(self.own.0.reveal(), self.own.1)
     }
 
+    /// Whether an id is such a one.
+    fn is_own(&self, id: &Id) -> bool {
+        id.is_own(self.own.0.reveal())
+    }
+
     /// A sentence of the catalog.
     fn say(&self, key: &str) -> String {
         let server = self.server.asker.server.as_str();
