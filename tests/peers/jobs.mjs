@@ -10,11 +10,14 @@ export const LARGE = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`f
 
 const accept = (message, content) => ({ message, action: "accept", content });
 
+/** Who says no at once has asked nobody, and that is told: a person takes longer. */
+const no = (action) => ({ message: DELETE, action, after: 300 });
+
 /** Steps that a client answers by itself. */
 export const STEPS = {
   accept: { tool: "form", answers: [accept(TABLE, BOOKED)] },
-  decline: { tool: "confirm", answers: [{ message: DELETE, action: "decline" }] },
-  cancel: { tool: "confirm", answers: [{ message: DELETE, action: "cancel" }] },
+  decline: { tool: "confirm", answers: [no("decline")] },
+  cancel: { tool: "confirm", answers: [no("cancel")] },
   large: { tool: "large", answers: [accept(THIRTY, LARGE)] },
   wizard: { tool: "wizard", answers: [1, 2, 3, 4, 5].map((step) => accept(`Step ${step}`, { value: `value ${step}` })) },
   both: { tool: "both", answers: [accept("Which day?", { day: "Monday" }), accept("Which town?", { town: "Olinda" })] },

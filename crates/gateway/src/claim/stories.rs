@@ -125,6 +125,26 @@ fn a_call_that_is_too_old_is_let_go_and_its_result_collected_once_it_is_there() 
 }
 
 #[test]
+fn whoever_collects_waits_no_longer_than_their_client_bears() {
+    let mut world = World::with("client,page", |rules| {
+        rules.hold = Some(Duration::from_secs(5));
+    });
+    world.open("2025-11-25", json!({}), "2025-11-25");
+    let tools = world.lists(json!([]));
+    let wait = &tools[0]["inputSchema"]["properties"]["waitSeconds"];
+    assert_eq!(wait["default"], 5.0);
+    world.calls(1);
+    world.asks(7, day());
+    passes(&mut world, Duration::from_secs(5));
+    let claim = claim(&told(&mut world)[0]);
+    collects(&mut world, 2, &claim, None);
+    passes(&mut world, Duration::from_secs(4));
+    assert!(told(&mut world).is_empty());
+    passes(&mut world, Duration::from_secs(1));
+    assert_eq!(told(&mut world)[0]["id"], 2);
+}
+
+#[test]
 fn a_result_that_came_before_anybody_asked_for_it_waits() {
     let mut world = asked();
     passes(&mut world, HOLD);

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use crate::frame::Frame;
 
-/// How long a call of one waits unless it says otherwise: less than the minute after which many
-/// clients give up.
+/// How long a call of one waits at most, unless it says otherwise: less than the minute after
+/// which many clients give up.
 pub const WAIT_SECONDS: f64 = 40.0;
 
 /// What the tools are called in this session.
@@ -32,6 +32,8 @@ pub struct Hints {
 pub struct Added {
     pub await_: bool,
     pub send: bool,
+    /// How long a call of one waits unless it says otherwise, in seconds.
+    pub wait: f64,
 }
 
 const AWAIT: &str = "awaitElicitation";
@@ -72,9 +74,10 @@ impl Hints {
         self.read_only != Some(true) && self.destructive == Some(true)
     }
 
-    /// Whether it says nothing of that.
+    /// Whether it says nothing of that: a tool that writes may destroy, unless it says that it
+    /// does not.
     pub fn says_nothing(self) -> bool {
-        self.read_only.is_none() && self.destructive.is_none()
+        self.read_only != Some(true) && self.destructive.is_none()
     }
 }
 
@@ -135,7 +138,7 @@ impl Tools {
                 self.send = SEND_OTHERWISE;
             }
             self.shown = true;
-            tools.extend(added.await_.then(|| self.await_tool()));
+            tools.extend(added.await_.then(|| self.await_tool(added.wait)));
             tools.extend(added.send.then(|| self.send_tool()));
         }
         frame.with(&["result"], &serde_json::to_string(&result).ok()?)
@@ -162,7 +165,7 @@ impl Tools {
         })
     }
 
-    fn await_tool(&self) -> Value {
+    fn await_tool(&self, wait: f64) -> Value {
         json!({
             "name": self.await_,
             "title": "Wait for a person's answer",
@@ -173,7 +176,7 @@ impl Tools {
                 "type": "object",
                 "properties": {
                     "claim": {"type": "string", "description": "The claim, as the waiting result gave it"},
-                    "waitSeconds": {"type": "number", "minimum": 0, "default": WAIT_SECONDS,
+                    "waitSeconds": {"type": "number", "minimum": 0, "default": wait,
                         "description": "How long to wait before saying that it takes longer"}
                 },
                 "required": ["claim"]

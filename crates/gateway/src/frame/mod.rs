@@ -68,7 +68,7 @@ pub struct Members<'a> {
     pub revision: Option<&'a [u8]>,
     /// `result`, whatever it is.
     pub result: Option<&'a [u8]>,
-    /// What a request failed with.
+    /// `error`, whatever it is.
     pub error: Option<&'a [u8]>,
 }
 
@@ -107,6 +107,14 @@ impl Frame {
         let id = id.as_json();
         Self::line(&format!(
             r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#
+        ))
+    }
+
+    /// Word that a request of our own need not be answered any more.
+    pub fn cancelled(id: &Id) -> Self {
+        let id = id.as_json();
+        Self::line(&format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
         ))
     }
 

@@ -65,13 +65,16 @@ impl Routes {
 
     /// Whether some questions are left to others than a client that can do these.
     pub fn leaves(&self, modes: Modes) -> bool {
-        [Mode::Form, Mode::Url].into_iter().any(|mode| {
-            let first = self.first(|route| match route {
-                Route::Client => modes.has(mode),
-                route => route.modes().has(mode),
-            });
-            first.is_some_and(|route| route != Route::Client)
-        })
+        self.leaves_one(Mode::Form, modes) || self.leaves_one(Mode::Url, modes)
+    }
+
+    /// Whether questions of one mode are.
+    pub fn leaves_one(&self, mode: Mode, modes: Modes) -> bool {
+        let first = self.first(|route| match route {
+            Route::Client => modes.has(mode),
+            route => route.modes().has(mode),
+        });
+        first.is_some_and(|route| route != Route::Client)
     }
 }
 

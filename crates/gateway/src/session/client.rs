@@ -64,6 +64,8 @@ impl Session {
                     Some(passed) => passed,
                     None => return,
                 },
+                // An answer to a question of ours that nobody waits for any more.
+                None if self.own_ids.has(&id) => return,
                 None => None,
             },
             Kind::Response { id: None } => None,
@@ -106,7 +108,7 @@ impl Session {
             return Some(question.heard(now, frame, id, members, &self.rules));
         }
         let nobody = Outcome::Unavailable(Unavailable::NoRoute);
-        let outcome = question.said(members, &self.rules).unwrap_or(nobody);
+        let outcome = question.said(now, members, &self.rules).unwrap_or(nobody);
         self.question_ended(now, question, outcome, acts);
         None
     }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::errand::Stage;
-use super::question::{Question, WantedBy};
+use super::question::{At, Question, WantedBy};
 use super::{Act, Session};
 use crate::claim::pending;
 use crate::claim::tools::Hints;
@@ -106,9 +106,13 @@ impl Session {
         let meant = questions.filter(|(_, question)| is_for(question));
         let turns: Vec<_> = meant.map(|(turn, _)| turn).collect();
         for turn in turns {
-            let question = self.questions.remove(turn);
-            if question.is_some_and(|question| question.is_at_desk()) {
-                acts.push(Act::Withdraw(turn, Withdrawn::ByClient));
+            let id = self.questions.id(turn).cloned();
+            match (self.questions.remove(turn).map(|question| question.at), id) {
+                (Some(At::Desk(_)), _) => acts.push(Act::Withdraw(turn, Withdrawn::ByClient)),
+                (Some(At::Client { .. }), Some(id)) => {
+                    acts.push(Act::ToClient(Frame::cancelled(&id)));
+                }
+                _ => {}
             }
         }
     }

@@ -4,7 +4,7 @@
 //! that asks by itself knows why it waits.
 
 use midcall_core::Elicitation;
-use midcall_core::wire::code;
+use midcall_core::wire::{Mode, code};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -20,6 +20,12 @@ impl Session {
     pub(super) fn leaves_some(&self) -> bool {
         let leaves_some = |client: &Client| self.rules.routes.leaves(client.modes);
         self.client.as_ref().is_some_and(leaves_some)
+    }
+
+    /// Whether some forms are.
+    pub(super) fn leaves_forms(&self) -> bool {
+        let leaves = |client: &Client| self.rules.routes.leaves_one(Mode::Form, client.modes);
+        self.client.as_ref().is_some_and(leaves)
     }
 
     /// Whether the client can show a question to a person.
@@ -38,7 +44,14 @@ impl Session {
         Added {
             await_: send || self.may_let_go(),
             send,
+            wait: self.wait_seconds(),
         }
+    }
+
+    /// How long a call of one of them waits. A client that is let go early gives up early.
+    pub(super) fn wait_seconds(&self) -> f64 {
+        let hold = self.rules.hold.map(|hold| hold.as_secs_f64());
+        hold.map_or(WAIT_SECONDS, |hold| hold.clamp(1.0, WAIT_SECONDS))
     }
 
     /// Whether it matters what tools there are.
@@ -112,7 +125,7 @@ impl Session {
             now,
             id,
             claimed,
-            seconds.unwrap_or(WAIT_SECONDS),
+            seconds.unwrap_or_else(|| self.wait_seconds()),
             members,
             acts,
         );

@@ -136,7 +136,7 @@ impl Session {
 
     /// Whether the client may have to be told to ask through its model.
     pub(super) fn needs_model(&self) -> bool {
-        self.rules.routes.has(crate::route::Route::Model) && self.leaves_some()
+        self.rules.routes.has(crate::route::Route::Model) && self.leaves_forms()
     }
 
     /// A call of that tool.
@@ -188,22 +188,27 @@ impl Session {
         sent: &Sent,
         acts: &mut Vec<Act>,
     ) {
-        let key = match self.answered.find(&sent.name) {
+        let ended = self.answered.find(&sent.name);
+        let claim = ended.and_then(|ended| ended.told_in.clone());
+        let key = match ended.map(|ended| &ended.how) {
             // Clients give up on that call too, and make it again.
-            Some(ended) if matches!(ended.how, How::Said(digest) if digest == sent.digest) => {
-                let claim = ended.told_in.clone();
+            Some(How::Said(digest)) if *digest == sent.digest => {
                 return self.go_on(now, id, claim, members, acts);
             }
-            Some(Ended {
-                how: How::Said(_), ..
-            }) => "mcp.elicitation.model.answered",
-            Some(Ended {
-                how: How::Otherwise(key),
-                ..
-            }) => key,
+            Some(How::Said(_)) => "mcp.elicitation.model.answered",
+            Some(How::Otherwise(key)) => key,
             None => "mcp.elicitation.model.unknown",
         };
-        let words = self.say(key);
+        let mut words = self.say(key);
+        if let Some(claim) = claim {
+            // The call went on without the answer.
+            let params = [
+                ("tool", self.tools.await_name().into()),
+                ("claim", claim.reveal().into()),
+            ];
+            let collect = "mcp.elicitation.model.collect";
+            words = format!("{words}. {}", self.rules.locale.say(collect, &params));
+        }
         acts.push(Act::ToClient(Frame::result(&id, &pending::error(&words))));
     }
 
@@ -244,7 +249,7 @@ impl Session {
         let claimed = told_in.map_or(Claimed::Unknown, |claim| {
             self.claims.find(claim.reveal(), now)
         });
-        self.join(now, id, claimed, tools::WAIT_SECONDS, members, acts);
+        self.join(now, id, claimed, self.wait_seconds(), members, acts);
     }
 
     /// The oldest question for the model that came up in a call.

@@ -165,12 +165,14 @@ impl Question {
             .unwrap_or_else(|why| Some(Frame::error(Some(id), code::INTERNAL_ERROR, &why)))
     }
 
-    /// What the client's response to a question of our own says.
-    pub fn said(&self, members: &Members<'_>, rules: &Rules) -> Option<Outcome> {
+    /// What the client's response to a question of our own says; none if it asked nobody.
+    pub fn said(&self, now: Instant, members: &Members<'_>, rules: &Rules) -> Option<Outcome> {
         let result = serde_json::from_slice(members.result?).ok()?;
-        let answer = self
-            .elicitation
-            .answer(ElicitResult::read(result).ok()?, &rules.limits);
+        let result = ElicitResult::read(result).ok()?;
+        if self.is_unattended(now, &result) {
+            return None;
+        }
+        let answer = self.elicitation.answer(result, &rules.limits);
         let by = By {
             route: Route::Client,
             human: true,

@@ -25,6 +25,8 @@ impl Session {
             Kind::Response { id: Some(id) } => {
                 let (id, mapped) = match self.errands.call(&id) {
                     Some(call) => (call.clone(), frame.with(&["id"], call.as_json())),
+                    // A call that was made again, and that nobody waits for any more.
+                    None if self.own_ids.has(&id) => return,
                     None => (id, None),
                 };
                 // Of these the server knows nothing.

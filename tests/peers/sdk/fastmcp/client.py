@@ -26,6 +26,7 @@ async def answer(message, kind, params, context) -> ElicitResult:
     for prepared in answers:
         if prepared["message"] == message:
             answers.remove(prepared)
+            await asyncio.sleep(prepared.get("after", 0) / 1000)
             return ElicitResult(action=prepared["action"], content=prepared.get("content"))
     try:
         await asyncio.sleep(30)
@@ -39,22 +40,35 @@ async def progress(progress: float, total: float | None, message: str | None) ->
     tell(progress={"progress": progress, "total": total, "message": message})
 
 
+async def call(client: Client, step: dict) -> None:
+    """Calls a tool, and tells how that went."""
+    answers[:] = step.get("answers", [])
+    of = {"call": step["call"]} if "call" in step else {}
+    seconds = step.get("timeout", 30_000) / 1000
+    follow = None if step.get("quiet") else progress
+    try:
+        result = await client.call_tool_mcp(step["tool"], step.get("arguments", {}), follow, seconds)
+        tell(**of, result=plain(result))
+    except MCPError as error:
+        tell(**of, error=plain(error.error))
+
+
 async def main() -> None:
     job = json.loads(sys.stdin.readline())
     command, *args = job["command"]
     handler = {"form+url": answer, "nothing": None}[job["declare"]]
     transport = StdioTransport(command, args, env=dict(os.environ), keep_alive=False)
-    async with Client(transport, elicitation_handler=handler, progress_handler=progress, mode="legacy") as client:
+    async with Client(transport, elicitation_handler=handler, mode="legacy") as client:
         opened = client.initialize_result
         tell(opened={"server": plain(opened.server_info), "revision": opened.protocol_version})
         tell(tools=[tool.name for tool in await client.list_tools()])
-        for step in job["steps"]:
-            answers[:] = step.get("answers", [])
-            try:
-                result = await client.call_tool_mcp(step["tool"], step.get("arguments", {}))
-                tell(result=plain(result))
-            except MCPError as error:
-                tell(error={"code": error.error.code, "message": error.error.message})
+        if "steps" in job:
+            for step in job["steps"]:
+                await call(client, step)
+        else:
+            async with asyncio.TaskGroup() as calls:
+                while line := await asyncio.to_thread(sys.stdin.readline):
+                    calls.create_task(call(client, json.loads(line)))
     tell(closed=True)
 
 

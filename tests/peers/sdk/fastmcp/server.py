@@ -1,14 +1,34 @@
 """A server on PyPI's `fastmcp`."""
 
 import asyncio
+import functools
 import json
+from collections import Counter
 from dataclasses import asdict, dataclass, make_dataclass
 from typing import Literal
 
 from fastmcp import Context, FastMCP
 from mcp.shared.exceptions import MCPError
+from mcp.types import ToolAnnotations
 
 server = FastMCP("fastmcp", version="1.0.0")
+
+ran: Counter[str] = Counter()
+"""How often each tool ran: a call that is made again shows here."""
+
+
+def tool(**hints: bool):
+    """A tool of the server, which counts how often it runs."""
+
+    def add(run):
+        @functools.wraps(run)
+        async def counted(*args, **kwargs):
+            ran[run.__name__] += 1
+            return await run(*args, **kwargs)
+
+        return server.tool(annotations=ToolAnnotations(**hints) if hints else None)(counted)
+
+    return add
 
 
 @dataclass
@@ -21,6 +41,21 @@ class Book:
     name: str
     guests: int
     table: Literal["window", "garden", "bar"] = "bar"
+
+
+@dataclass
+class Closer:
+    closer: bool
+
+
+@dataclass
+class Password:
+    password: str
+
+
+@dataclass
+class Note:
+    note: str = ""
 
 
 def texts(*names: str) -> type:
@@ -40,33 +75,36 @@ async def ask(ctx: Context, message: str, kind: type) -> dict:
     return {"action": brought.action}
 
 
-@server.tool
+@tool()
 async def confirm(ctx: Context) -> str:
     return json.dumps([await ask(ctx, "Delete 3 files?", Confirm)])
 
 
-@server.tool
+@tool()
 async def form(ctx: Context) -> str:
     return json.dumps([await ask(ctx, "Which table?", Book)])
 
 
-@server.tool
+@tool()
 async def large(ctx: Context) -> str:
     return json.dumps([await ask(ctx, "Thirty things", texts(*(f"field{n}" for n in range(30))))])
 
 
-@server.tool
+@tool()
 async def wizard(ctx: Context) -> str:
-    return json.dumps([await ask(ctx, f"Step {step}", texts("value")) for step in range(1, 6)])
+    brought: list[dict] = []
+    while len(brought) < 5 and (not brought or brought[-1].get("action") == "accept"):
+        brought.append(await ask(ctx, f"Step {len(brought) + 1}", texts("value")))
+    return json.dumps(brought)
 
 
-@server.tool
+@tool()
 async def both(ctx: Context) -> str:
     asked = ask(ctx, "Which town?", texts("town")), ask(ctx, "Which day?", texts("day"))
     return json.dumps(await asyncio.gather(*asked))
 
 
-@server.tool
+@tool()
 async def insist(ctx: Context) -> str:
     brought: list[dict] = []
     while len(brought) < 3 and (not brought or brought[-1].get("action") != "accept"):
@@ -74,7 +112,7 @@ async def insist(ctx: Context) -> str:
     return json.dumps(brought)
 
 
-@server.tool
+@tool()
 async def impatient(ms: int, ctx: Context) -> str:
     try:
         async with asyncio.timeout(ms / 1000):
@@ -83,7 +121,7 @@ async def impatient(ms: int, ctx: Context) -> str:
         return json.dumps([{"error": {"message": "timed out"}}])
 
 
-@server.tool
+@tool()
 async def link(ctx: Context) -> str:
     brought = await ctx.session.elicit_url("Sign in", "https://example.com/sign-in", "link-1")
     if brought.action == "accept":
@@ -91,19 +129,50 @@ async def link(ctx: Context) -> str:
     return json.dumps([{"action": brought.action}])
 
 
-@server.tool
+@tool()
 async def toppings(ctx: Context) -> str:
     """Several of many, in the way of this SDK, which not every client takes."""
     brought = await ctx.elicit("Which toppings?", response_type=[["ham", "olives", "corn"]])
     return json.dumps([{"action": brought.action, "content": getattr(brought, "data", None)}])
 
 
-@server.tool
+@tool()
 async def steps(steps: int, ctx: Context) -> str:
     for step in range(1, steps + 1):
         await ctx.report_progress(step, steps)
         await asyncio.sleep(0.3)  # TypeScript's client drops what comes together with the result
     return "[]"
+
+
+@tool(read_only_hint=True)
+async def look(ctx: Context) -> str:
+    return json.dumps([await ask(ctx, "Look closer?", Closer)])
+
+
+@tool(destructive_hint=True)
+async def erase(ctx: Context, path: str = "", apiKey: str = "") -> str:
+    return json.dumps([] if path else [await ask(ctx, "Which file?", texts("path"))])
+
+
+@tool()
+async def secret(ctx: Context) -> str:
+    return json.dumps([await ask(ctx, "Who are you?", Password)])
+
+
+@tool()
+async def empty(ctx: Context) -> str:
+    return json.dumps([await ask(ctx, "Anything to add?", Note)])
+
+
+@tool()
+async def finish(id: str, ctx: Context) -> str:
+    await ctx.session.send_elicit_complete(id)
+    return "[]"
+
+
+@server.tool(name="ran", annotations=ToolAnnotations(read_only_hint=True))
+async def tell_ran() -> str:
+    return json.dumps(ran)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ async def answer(context: ClientRequestContext, params: ElicitRequestParams) -> 
     for prepared in answers:
         if prepared["message"] == params.message:
             answers.remove(prepared)
+            await asyncio.sleep(prepared.get("after", 0) / 1000)
             return ElicitResult(action=prepared["action"], content=prepared.get("content"))
     try:
         await asyncio.sleep(30)
@@ -40,6 +41,19 @@ async def progress(progress: float, total: float | None, message: str | None) ->
     tell(progress={"progress": progress, "total": total, "message": message})
 
 
+async def call(session: ClientSession, step: dict) -> None:
+    """Calls a tool, and tells how that went."""
+    answers[:] = step.get("answers", [])
+    of = {"call": step["call"]} if "call" in step else {}
+    seconds = step.get("timeout", 30_000) / 1000
+    follow = None if step.get("quiet") else progress
+    try:
+        result = await session.call_tool(step["tool"], step.get("arguments", {}), seconds, follow)
+        tell(**of, result=plain(result))
+    except MCPError as error:
+        tell(**of, error=plain(error.error))
+
+
 async def main() -> None:
     job = json.loads(sys.stdin.readline())
     command, *args = job["command"]
@@ -49,13 +63,13 @@ async def main() -> None:
         opened = await session.initialize()
         tell(opened={"server": plain(opened.server_info), "revision": opened.protocol_version})
         tell(tools=[tool.name for tool in (await session.list_tools()).tools])
-        for step in job["steps"]:
-            answers[:] = step.get("answers", [])
-            try:
-                result = await session.call_tool(step["tool"], step.get("arguments", {}), 30, progress)
-                tell(result=plain(result))
-            except MCPError as error:
-                tell(error={"code": error.error.code, "message": error.error.message})
+        if "steps" in job:
+            for step in job["steps"]:
+                await call(session, step)
+        else:
+            async with asyncio.TaskGroup() as calls:
+                while line := await asyncio.to_thread(sys.stdin.readline):
+                    calls.create_task(call(session, json.loads(line)))
     tell(closed=True)
 
 

@@ -1,14 +1,37 @@
 """A server on PyPI's `mcp`."""
 
 import asyncio
+import functools
 import json
+from collections import Counter
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.shared.exceptions import MCPError
+from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
+from mcp.types import ElicitRequestURLParams, ToolAnnotations
 from pydantic import BaseModel, EmailStr, Field, create_model
 from typing import Literal
 
 server = MCPServer("python", version="1.0.0")
+
+ran: Counter[str] = Counter()
+"""How often each tool ran: a call that is made again shows here."""
+
+asked: set[str] = set()
+"""Links that were asked for, so that they are asked for once."""
+
+
+def tool(**hints: bool):
+    """A tool of the server, which counts how often it runs."""
+
+    def add(run):
+        @functools.wraps(run)
+        async def counted(*args, **kwargs):
+            ran[run.__name__] += 1
+            return await run(*args, **kwargs)
+
+        return server.tool(annotations=ToolAnnotations(**hints) if hints else None)(counted)
+
+    return add
 
 
 class Confirm(BaseModel):
@@ -20,6 +43,18 @@ class Book(BaseModel):
     email: EmailStr | None = None
     guests: int = Field(ge=1, le=12)
     table: Literal["window", "garden", "bar"] | None = None
+
+
+class Closer(BaseModel):
+    closer: bool
+
+
+class Password(BaseModel):
+    password: str
+
+
+class Note(BaseModel):
+    note: str | None = None
 
 
 def texts(*names: str) -> type[BaseModel]:
@@ -39,33 +74,36 @@ async def ask(ctx: Context, message: str, schema: type[BaseModel]) -> dict:
     return {"action": brought.action}
 
 
-@server.tool()
+@tool()
 async def confirm(ctx: Context) -> str:
     return json.dumps([await ask(ctx, "Delete 3 files?", Confirm)])
 
 
-@server.tool()
+@tool()
 async def form(ctx: Context) -> str:
     return json.dumps([await ask(ctx, "Which table?", Book)])
 
 
-@server.tool()
+@tool()
 async def large(ctx: Context) -> str:
     return json.dumps([await ask(ctx, "Thirty things", texts(*(f"field{n}" for n in range(30))))])
 
 
-@server.tool()
+@tool()
 async def wizard(ctx: Context) -> str:
-    return json.dumps([await ask(ctx, f"Step {step}", texts("value")) for step in range(1, 6)])
+    brought: list[dict] = []
+    while len(brought) < 5 and (not brought or brought[-1].get("action") == "accept"):
+        brought.append(await ask(ctx, f"Step {len(brought) + 1}", texts("value")))
+    return json.dumps(brought)
 
 
-@server.tool()
+@tool()
 async def both(ctx: Context) -> str:
     asked = ask(ctx, "Which town?", texts("town")), ask(ctx, "Which day?", texts("day"))
     return json.dumps(await asyncio.gather(*asked))
 
 
-@server.tool()
+@tool()
 async def insist(ctx: Context) -> str:
     brought: list[dict] = []
     while len(brought) < 3 and (not brought or brought[-1].get("action") != "accept"):
@@ -73,7 +111,7 @@ async def insist(ctx: Context) -> str:
     return json.dumps(brought)
 
 
-@server.tool()
+@tool()
 async def impatient(ms: int, ctx: Context) -> str:
     try:
         async with asyncio.timeout(ms / 1000):
@@ -82,7 +120,7 @@ async def impatient(ms: int, ctx: Context) -> str:
         return json.dumps([{"error": {"message": "timed out"}}])
 
 
-@server.tool()
+@tool()
 async def link(ctx: Context) -> str:
     brought = await ctx.elicit_url("Sign in", "https://example.com/sign-in", "link-1")
     if brought.action == "accept":
@@ -90,12 +128,56 @@ async def link(ctx: Context) -> str:
     return json.dumps([{"action": brought.action}])
 
 
-@server.tool()
+@tool()
 async def steps(steps: int, ctx: Context) -> str:
     for step in range(1, steps + 1):
         await ctx.report_progress(step, steps)
         await asyncio.sleep(0.3)  # TypeScript's client drops what comes together with the result
     return "[]"
+
+
+@tool(read_only_hint=True)
+async def look(ctx: Context) -> str:
+    return json.dumps([await ask(ctx, "Look closer?", Closer)])
+
+
+@tool(destructive_hint=True)
+async def erase(ctx: Context, path: str = "", apiKey: str = "") -> str:
+    return json.dumps([] if path else [await ask(ctx, "Which file?", texts("path"))])
+
+
+@tool()
+async def secret(ctx: Context) -> str:
+    return json.dumps([await ask(ctx, "Who are you?", Password)])
+
+
+@tool()
+async def empty(ctx: Context) -> str:
+    return json.dumps([await ask(ctx, "Anything to add?", Note)])
+
+
+@server.tool()
+async def linked(links: list[str], stubborn: bool = False) -> str:
+    """Needs links first; for ever, if they are stubborn."""
+    key = ",".join(links)
+    if key not in asked or stubborn:
+        asked.add(key)
+        needed = [ElicitRequestURLParams(message=f"Open {name}", url=f"https://example.com/{name}", elicitation_id=name) for name in links]
+        raise UrlElicitationRequiredError(needed, "Sign in first")
+    asked.remove(key)
+    ran["linked"] += 1
+    return "[]"
+
+
+@tool()
+async def finish(id: str, ctx: Context) -> str:
+    await ctx.session.send_elicit_complete(id)
+    return "[]"
+
+
+@server.tool(name="ran", annotations=ToolAnnotations(read_only_hint=True))
+async def tell_ran() -> str:
+    return json.dumps(ran)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const version = process.argv[2];
 const require = createRequire(join(process.env.MIDCALL_PEERS, "package.json"));
@@ -12,8 +13,8 @@ const { ElicitRequestSchema } = require(`${version}/types.js`);
 
 const DECLARED = { "form+url": { form: {}, url: {} }, form: { form: {} }, "{}": {} };
 const tell = (line) => process.stdout.write(JSON.stringify(line) + "\n");
-const [line] = await once(createInterface({ input: process.stdin }), "line");
-const { command: [command, ...args], declare, steps } = JSON.parse(line);
+const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+const { command: [command, ...args], declare, steps } = JSON.parse((await input.next()).value);
 
 const elicitation = DECLARED[declare];
 const client = new Client({ name: `${version}-client`, version: "1.0.0" }, { capabilities: elicitation ? { elicitation } : {} });
@@ -23,7 +24,8 @@ if (elicitation) {
     tell({ asked: { id: requestId, params } });
     const found = answers.findIndex(({ message }) => message === params.message);
     if (found >= 0) {
-      const [{ message, ...answer }] = answers.splice(found, 1);
+      const [{ message, after = 0, ...answer }] = answers.splice(found, 1);
+      await sleep(after);
       return answer;
     }
     if (!signal.aborted) await once(signal, "abort");
@@ -37,13 +39,28 @@ transport.setProtocolVersion = (agreed) => (revision = agreed);
 await client.connect(transport);
 tell({ opened: { server: client.getServerVersion(), revision } });
 tell({ tools: (await client.listTools()).tools.map(({ name }) => name) });
-for (const { tool, arguments: given = {}, answers: prepared = [] } of steps) {
+
+/** What takes a call back. */
+const taking = new Map();
+
+/** Calls a tool, and tells how that went. */
+async function call({ call, tool, arguments: given = {}, answers: prepared = [], timeout = 30_000, quiet, takeBack }) {
+  if (takeBack) return taking.get(takeBack).abort("taken back");
   answers = prepared;
-  const options = { timeout: 30_000, onprogress: (progress) => tell({ progress }) };
+  taking.set(call, new AbortController());
+  const options = { timeout, signal: taking.get(call).signal, ...(quiet ? {} : { onprogress: (progress) => tell({ progress }) }) };
   await client.callTool({ name: tool, arguments: given }, undefined, options).then(
-    (result) => tell({ result }),
-    ({ code, message }) => tell({ error: { code, message } }),
+    (result) => tell({ call, result }),
+    ({ code, message, data }) => tell({ call, error: { code, message, data } }),
   );
+}
+
+if (steps) {
+  for (const step of steps) await call(step);
+} else {
+  const open = [];
+  for await (const line of input) open.push(call(JSON.parse(line)));
+  await Promise.all(open);
 }
 await client.close();
 tell({ closed: true });

@@ -1,4 +1,5 @@
 // A server on `@modelcontextprotocol/sdk` 1.x: argv is the version's name in package.json.
+import { appendFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,13 +8,16 @@ const version = process.argv[2];
 const require = createRequire(join(process.env.MIDCALL_PEERS, "package.json"));
 const { Server } = require(`${version}/server/index.js`);
 const { StdioServerTransport } = require(`${version}/server/stdio.js`);
-const { CallToolRequestSchema, ListToolsRequestSchema } = require(`${version}/types.js`);
+const { CallToolRequestSchema, ListToolsRequestSchema, UrlElicitationRequiredError } = require(`${version}/types.js`);
 
 const server = new Server({ name: version, version: "1.0.0" }, { capabilities: { tools: {} } });
 
-/** What a question brought, the error included. */
-const ask = (params, options) =>
-  server.elicitInput(params, options).catch((error) => ({ error: { code: error.code, message: error.message } }));
+/** What a question brought, the error included. The file MIDCALL_HEARD is told of it, a line each. */
+async function ask(params, options) {
+  const brought = await server.elicitInput(params, options).catch(({ code, message }) => ({ error: { code, message } }));
+  if (process.env.MIDCALL_HEARD) appendFileSync(process.env.MIDCALL_HEARD, `${brought.action ?? "error"}\n`);
+  return brought;
+}
 
 const form = (message, properties, required = Object.keys(properties)) =>
   ({ message, requestedSchema: { type: "object", properties, required } });
@@ -28,13 +32,23 @@ const BOOK = form("Which table?", {
 }, ["name", "guests"]);
 const LARGE = form("Thirty things", Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`field${n}`, text(`Field ${n}`)])));
 
+/** How often each tool ran: a call that is made again shows here. */
+const ran = {};
+
+/** Links that were asked for, so that they are asked for once. */
+const asked = new Set();
+
+const complete = (elicitationId) => server.notification({ method: "notifications/elicitation/complete", params: { elicitationId } });
+
 const tools = {
   confirm: async () => [await ask(CONFIRM)],
   form: async () => [await ask(BOOK)],
   large: async () => [await ask(LARGE)],
   async wizard() {
     const brought = [];
-    for (let step = 1; step <= 5; step++) brought.push(await ask(form(`Step ${step}`, { value: text(`Value ${step}`) })));
+    for (let step = 1; step <= 5 && (brought.at(-1)?.action ?? "accept") === "accept"; step++) {
+      brought.push(await ask(form(`Step ${step}`, { value: text(`Value ${step}`) })));
+    }
     return brought;
   },
   both: () => Promise.all([ask(form("Which town?", { town: text("Town") })), ask(form("Which day?", { day: text("Day") }))]),
@@ -43,11 +57,11 @@ const tools = {
     while (brought.length < 3 && brought.at(-1)?.action !== "accept") brought.push(await ask(BOOK));
     return brought;
   },
-  impatient: async ({ ms }) => [await ask(CONFIRM, { timeout: ms })],
+  impatient: async ({ ms, table }) => [await ask(table ? BOOK : CONFIRM, { timeout: ms })],
   async link() {
     const elicitationId = "link-1";
     const brought = await ask({ mode: "url", message: "Sign in", url: "https://example.com/sign-in", elicitationId });
-    if (brought.action === "accept") await server.notification({ method: "notifications/elicitation/complete", params: { elicitationId } });
+    if (brought.action === "accept") await complete(elicitationId);
     return [brought];
   },
   async steps({ steps }, extra) {
@@ -58,14 +72,45 @@ const tools = {
     }
     return [];
   },
+  look: async () => [await ask(form("Look closer?", { closer: { type: "boolean" } }))],
+  erase: async ({ path }) => (path ? [] : [await ask(form("Which file?", { path: text("Path") }))]),
+  secret: async () => [await ask(form("Who are you?", { password: text("Password") }))],
+  priced: async () => [await ask(form("How many?", { count: { type: "integer", minimum: 1 } }))],
+  empty: async () => [await ask(form("Anything to add?", { note: { type: "string" } }, []))],
+  linked: async () => [],
+  async finish({ id }) {
+    await complete(id);
+    return [];
+  },
+  ran: async () => ran,
 };
-if (version === "sdk-1.20") delete tools.link;
+if (version === "sdk-1.20") for (const name of ["link", "linked", "finish"]) delete tools[name];
+
+const MORE = {
+  look: { annotations: { readOnlyHint: true } },
+  erase: { annotations: { destructiveHint: true } },
+  ran: { annotations: { readOnlyHint: true } },
+  priced: { outputSchema: { type: "object", properties: { price: { type: "number" } }, required: ["price"] } },
+};
+
+/** The links that a call needs first; for ever, if they are `stubborn`. */
+function needs({ links, stubborn }) {
+  const key = links.join();
+  if (asked.has(key) && !stubborn) return void asked.delete(key);
+  asked.add(key);
+  const needed = links.map((id) => ({ mode: "url", message: `Open ${id}`, url: `https://example.com/${id}`, elicitationId: id }));
+  throw new UrlElicitationRequiredError(needed, "Sign in first");
+}
 
 server.setRequestHandler(ListToolsRequestSchema, () => ({
-  tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: "object" } })),
+  tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: "object" }, ...MORE[name] })),
 }));
-server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
-  const brought = await tools[params.name](params.arguments ?? {}, extra);
-  return { content: [{ type: "text", text: JSON.stringify(brought) }] };
+server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: given = {} } }, extra) => {
+  if (name === "linked") needs(given);
+  ran[name] = (ran[name] ?? 0) + 1;
+  const brought = await tools[name](given, extra);
+  const result = { content: [{ type: "text", text: JSON.stringify(brought) }] };
+  if (name === "priced") result.structuredContent = { price: 2.5 * (brought[0].content?.count ?? 0) };
+  return result;
 });
 await server.connect(new StdioServerTransport());

@@ -92,6 +92,14 @@ fn a_client_that_can_ask_asks_by_itself() {
         world.to_server.clear();
         world.to_client.clear();
     }
+    // Who says no at once has asked nobody, and it is not told as a person's no.
+    world.client(delete(4));
+    let ask = world.told_client();
+    world.client(json!({"jsonrpc": "2.0", "id": ask["id"], "result": {"action": "decline"}}));
+    let told = world.told_client();
+    let words = told["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(words.contains("nobody could be asked"), "{words}");
+    assert!(world.to_server.is_empty());
     // An error is no yes.
     world.client(delete(3));
     let ask = world.told_client();
@@ -137,6 +145,25 @@ fn a_call_taken_back_takes_the_question_with_it() {
     );
     assert_eq!(world.withdrawn, [(Turn(1), Withdrawn::ByClient)]);
     world.ends(1, Outcome::Withdrawn(Withdrawn::ByClient));
+    assert!(world.to_server.is_empty() && world.to_client.is_empty());
+}
+
+#[test]
+fn a_client_that_asks_by_itself_is_told_that_it_need_not_any_more() {
+    let mut world = world(Confirm::All, both());
+    world.client(delete(1));
+    let ask = world.told_client();
+    world.client(
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}),
+    );
+    let told = world.told_client();
+    assert_eq!(
+        (&told["method"], &told["params"]["requestId"]),
+        (&json!("notifications/cancelled"), &ask["id"])
+    );
+    // The server knows nothing of that question, whatever still comes.
+    let late = json!({"action": "accept", "content": {}});
+    world.client(json!({"jsonrpc": "2.0", "id": ask["id"], "result": late}));
     assert!(world.to_server.is_empty() && world.to_client.is_empty());
 }
 

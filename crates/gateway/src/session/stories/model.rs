@@ -16,6 +16,7 @@ fn world() -> World {
         {"name": "book", "outputSchema": {"type": "object"}},
         {"name": "delete", "annotations": {"destructiveHint": true}},
         {"name": "look", "annotations": {"readOnlyHint": true}},
+        {"name": "write", "annotations": {"readOnlyHint": false}},
     ]));
     world
 }
@@ -87,6 +88,13 @@ fn the_tools_are_listed_for_clients_that_need_them_and_for_no_others() {
     assert_eq!(names(&able.lists(json!([{"name": "book"}]))), ["book"]);
     let mut able = World::opened("client,page,model", "2025-11-25", both(), "2025-11-25");
     assert_eq!(names(&able.lists(json!([{"name": "book"}]))), ["book"]);
+    // Its links are left to the page, which may take long, and no form is left to a model.
+    let forms = json!({"elicitation": {}});
+    let mut able = World::opened("client,page,model", "2025-11-25", forms, "2025-11-25");
+    assert_eq!(
+        names(&able.lists(json!([{"name": "book"}]))),
+        ["book", "awaitElicitation"]
+    );
 }
 
 #[test]
@@ -251,8 +259,28 @@ fn a_question_nobody_answers_closes_by_itself() {
         json!({"state": "timed_out"})
     );
     sends(&mut world, 2, &name, "accept", monday());
-    assert!(words(&world.told_client()).contains("in time"));
+    let told = world.told_client();
+    assert!(words(&told).contains("in time"), "{told}");
     assert!(world.to_server.is_empty());
+    // The call went on, and the model is told how to get at what became of it.
+    world.asks(8, day());
+    assert!(world.to_client.is_empty());
+    collects(&mut world, 3, &told);
+    let second = pending(&world.told_client(), 3);
+    world.passes(Duration::from_secs(300));
+    world.server(result(1));
+    sends(&mut world, 4, &second, "decline", Value::Null);
+    let told = world.told_client();
+    collects(&mut world, 5, &told);
+    assert_eq!(world.told_client(), result(5));
+}
+
+/// Calls the tool that collects results, as it is told to.
+fn collects(world: &mut World, id: u64, told: &Value) {
+    let (_, after) = words(told).split_once("with the claim ").unwrap();
+    let claim = after.split_once(' ').unwrap().0;
+    world.client(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
+        "params": {"name": "awaitElicitation", "arguments": {"claim": claim}}}));
 }
 
 #[test]
@@ -294,6 +322,7 @@ fn secrets_links_and_what_destroys_are_not_for_models() {
     refused("delete", day());
     refused("book", form(json!({})));
     refused("book", sure.clone());
+    refused("write", sure.clone());
     // What only looks, may ask.
     let mut world = world();
     world.client(
