@@ -1,6 +1,9 @@
 //! Who is asked.
 
 mod page;
+#[allow(dead_code, reason = "`wrap` and `doctor` are to use it")]
+mod profile;
+mod settings;
 
 use std::str::FromStr;
 
@@ -8,6 +11,8 @@ use midcall_core::wire::{Mode, Modes};
 use midcall_core::{Elicitation, Wanted};
 
 pub use page::Page;
+#[allow(unused_imports, reason = "`wrap` and `doctor` are to use it")]
+pub use profile::{CannotRender, Part, Profile, ProfileError};
 
 /// Who may be asked, the first that can goes first.
 #[derive(Clone, Debug, PartialEq)]
