@@ -2,6 +2,8 @@
 
 mod page;
 #[allow(dead_code, reason = "`wrap` and `doctor` are to use it")]
+mod policy;
+#[allow(dead_code, reason = "`wrap` and `doctor` are to use it")]
 mod profile;
 mod settings;
 
@@ -11,6 +13,8 @@ use midcall_core::wire::{Mode, Modes};
 use midcall_core::{Elicitation, Wanted};
 
 pub use page::Page;
+#[allow(unused_imports, reason = "`wrap` and `doctor` are to use it")]
+pub use policy::{Confirm, Plan, Policy, PolicyError, Secrets};
 #[allow(unused_imports, reason = "`wrap` and `doctor` are to use it")]
 pub use profile::{CannotRender, Part, Profile, ProfileError};
 

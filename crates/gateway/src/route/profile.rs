@@ -4,18 +4,21 @@
 //! for sure, and clients get better. Known ones are in `profiles.toml`; a file of the person's
 //! own adds to them.
 
+mod part;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fmt, io};
 
 use midcall_core::catalog::Locale;
 use midcall_core::wire::Mode;
-use midcall_core::{Elicitation, Field, Kind, Offers, Tags, Wanted};
+use midcall_core::{Elicitation, Wanted};
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::settings::{self, Wrong};
 use crate::duration::Hold;
+
+pub use part::Part;
 
 /// What a client cannot show.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -31,32 +34,6 @@ pub struct Profile {
     why: String,
     #[serde(rename = "why-pt-BR")]
     why_pt_br: Option<String>,
-}
-
-/// A part of a question that some clients do not show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Part {
-    Form,
-    Url,
-    Text,
-    Number,
-    Integer,
-    Switch,
-    Choice,
-    Choices,
-    Tags,
-    Group,
-    Json,
-    /// Any value that a field starts with.
-    Default,
-    /// A text that a field starts with.
-    TextDefault,
-    /// `false`, `0` or an empty text that a field starts with.
-    FalsyDefault,
-    Pattern,
-    /// Options that people know by another name than the server.
-    TitledChoice,
 }
 
 /// Why a question is not for a client.
@@ -163,46 +140,6 @@ impl Profile {
     }
 }
 
-impl Part {
-    /// Whether a field has it.
-    fn is_in(self, field: &Field) -> bool {
-        let is_titled = |offers: &Offers| offers.list.iter().any(|offer| offer.title.is_some());
-        match (self, &field.kind) {
-            (Self::Default, _) => field.default().is_some(),
-            (Self::TextDefault, Kind::Text(_)) => field.default().is_some(),
-            (Self::FalsyDefault, _) => field.default().is_some_and(is_falsy),
-            (Self::Pattern, Kind::Text(text) | Kind::Tags(Tags { text, .. })) => {
-                text.pattern.is_some()
-            }
-            (Self::TitledChoice, Kind::Choice(offers)) => is_titled(offers),
-            (Self::TitledChoice, Kind::Choices(choices)) => is_titled(&choices.offers),
-            (part, kind) => part.name() == kind.name(),
-        }
-    }
-
-    /// Its name in a profile.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Form => "form",
-            Self::Url => "url",
-            Self::Text => "text",
-            Self::Number => "number",
-            Self::Integer => "integer",
-            Self::Switch => "switch",
-            Self::Choice => "choice",
-            Self::Choices => "choices",
-            Self::Tags => "tags",
-            Self::Group => "group",
-            Self::Json => "json",
-            Self::Default => "default",
-            Self::TextDefault => "text-default",
-            Self::FalsyDefault => "falsy-default",
-            Self::Pattern => "pattern",
-            Self::TitledChoice => "titled-choice",
-        }
-    }
-}
-
 impl fmt::Display for CannotRender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (profile, part) = (&self.profile, self.part.name());
@@ -210,16 +147,6 @@ impl fmt::Display for CannotRender {
             Some(field) => write!(f, "{profile} does not show {part} at {field}"),
             None => write!(f, "{profile} does not show questions in {part} mode"),
         }
-    }
-}
-
-/// What is as good as nothing in JavaScript.
-fn is_falsy(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => true,
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::String(text) => text.is_empty(),
-        _ => false,
     }
 }
 
@@ -255,7 +182,7 @@ fn own_file() -> PathBuf {
 #[cfg(test)]
 mod tests {
     use midcall_core::{Asker, Limits};
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

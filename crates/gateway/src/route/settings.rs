@@ -22,7 +22,8 @@ pub struct Wrong {
 impl Wrong {
     /// At a byte of a text.
     pub fn at(text: &str, place: usize, reason: impl Into<String>) -> Self {
-        let before = &text[..text.floor_char_boundary(place)];
+        let place = (0..=place.min(text.len())).rfind(|place| text.is_char_boundary(*place));
+        let before = &text[..place.unwrap_or(0)];
         let start = before.rfind('\n').map_or(0, |end| end + 1);
         Self {
             line: before.matches('\n').count() + 1,
