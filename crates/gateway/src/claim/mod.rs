@@ -6,9 +6,11 @@
 //! result when it is there. It can be collected again for a while, since clients give up on
 //! that call too.
 //!
-//! In: [`Claims::let_go`], [`Claims::result`], [`Claims::collect`], [`Claims::woke`].
-//! Elsewhere: the tool as it is listed (`tools`), which calls are too old (`session`).
+//! In: [`Claims::let_go`], [`Claims::result`], [`Claims::find`], [`Claims::woke`].
+//! Elsewhere: the tools as they are listed (`tools`), what a model is told (`pending`), which
+//! calls are too old (`session`).
 
+pub mod pending;
 #[cfg(test)]
 mod stories;
 pub mod tools;
@@ -20,6 +22,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::frame::{Frame, Id};
+use crate::session::{Closed, Wants};
 use crate::token::Token;
 
 /// Calls that were let go.
@@ -35,8 +38,7 @@ pub struct Claims {
 struct Running {
     /// None if the client was answered in another way: its result is nobody's.
     claim: Option<Token>,
-    /// What its progress was followed by. Nothing is told about a call that was answered.
-    token: Option<Box<[u8]>>,
+    call: Closed,
     waiters: Vec<Waiter>,
 }
 
@@ -50,6 +52,16 @@ struct Kept {
     claim: Token,
     frame: Frame,
     until: Instant,
+}
+
+/// What a claim is for.
+pub enum Claimed {
+    /// A call that is over.
+    Kept(Frame),
+    /// A call that the server is still at.
+    Running(Id),
+    /// Nothing: nobody gave it, or that was too long ago.
+    Unknown,
 }
 
 /// What is told to a client that waits.
@@ -77,32 +89,25 @@ const LONGEST: Duration = Duration::from_secs(10 * 60);
 const MOST_WAITERS: usize = 16;
 
 impl Claims {
-    /// Lets a call go: what the client is answered.
-    pub fn let_go(
-        &mut self,
-        call: Id,
-        token: Option<Box<[u8]>>,
-        words: &str,
-        waiting: &Waiting,
-    ) -> Frame {
+    /// Lets a call go, and gives its claim.
+    pub fn let_go(&mut self, id: Id, call: Closed) -> Token {
         let claim = Token::random();
-        let told = Frame::result(&call, &waiting.result(&claim, words));
-        self.run(call, Some(claim), token);
-        told
+        self.run(id, Some(claim.clone()), call);
+        claim
     }
 
     /// Lets a call go whose client was answered in another way.
-    pub fn abandon(&mut self, call: Id, token: Option<Box<[u8]>>) {
-        self.run(call, None, token);
+    pub fn abandon(&mut self, id: Id, call: Closed) {
+        self.run(id, None, call);
     }
 
-    fn run(&mut self, call: Id, claim: Option<Token>, token: Option<Box<[u8]>>) {
+    fn run(&mut self, id: Id, claim: Option<Token>, call: Closed) {
         let waiters = Vec::new();
         self.running.insert(
-            call,
+            id,
             Running {
                 claim,
-                token,
+                call,
                 waiters,
             },
         );
@@ -125,7 +130,27 @@ impl Claims {
 
     /// Whether a token belongs to such a call.
     pub fn is_silent(&self, token: Option<&[u8]>) -> bool {
-        token.is_some() && (self.running.values()).any(|running| running.token.as_deref() == token)
+        token.is_some()
+            && (self.running.values()).any(|running| running.call.token.as_deref() == token)
+    }
+
+    /// The names of the tools that the server is still at, as JSON.
+    pub fn tools(&self) -> impl Iterator<Item = Option<&[u8]>> {
+        let tools = self.running.values().map(|running| &running.call);
+        tools
+            .filter(|call| call.wants == Wants::Tool)
+            .map(|call| call.name.as_deref())
+    }
+
+    /// The claim of a call that can be collected.
+    pub fn of(&self, call: &Id) -> Option<&Token> {
+        self.running.get(call)?.claim.as_ref()
+    }
+
+    /// Takes out one of those who wait for a call.
+    pub fn interrupt(&mut self, call: &Id) -> Option<Id> {
+        let waiters = &mut self.running.get_mut(call)?.waiters;
+        (!waiters.is_empty()).then(|| waiters.remove(0).id)
     }
 
     /// Takes what the server answered to a call that was let go, and gives what those who wait
@@ -150,31 +175,27 @@ impl Claims {
         told
     }
 
-    /// A call of the added tool: what it is answered, if that is known already.
-    pub fn collect(&mut self, id: Id, params: Option<&[u8]>, now: Instant) -> Option<Frame> {
+    /// What a claim is for.
+    pub fn find(&mut self, claimed: &str, now: Instant) -> Claimed {
         self.make_room(now);
-        let params = params.and_then(|params| serde_json::from_slice::<Value>(params).ok());
-        let arguments = params
-            .as_ref()
-            .map_or(&Value::Null, |params| &params["arguments"]);
-        let claimed = arguments["claim"].as_str().unwrap_or_default();
         if let Some(kept) = self.kept.iter().find(|kept| kept.claim.is(claimed)) {
-            return kept.frame.with(&["id"], id.as_json());
+            return Claimed::Kept(kept.frame.clone());
         }
-        let is_meant = |running: &&mut Running| {
+        let is_meant = |running: &Running| {
             let claim = running.claim.as_ref();
             claim.is_some_and(|claim| claim.is(claimed)) && running.waiters.len() < MOST_WAITERS
         };
-        let Some(running) = self.running.values_mut().find(is_meant) else {
-            return Some(Frame::result(&id, &tools::unknown_claim()));
-        };
-        let seconds = arguments["waitSeconds"]
-            .as_f64()
-            .unwrap_or(tools::WAIT_SECONDS);
+        let found = self.running.iter().find(|(_, running)| is_meant(running));
+        found.map_or(Claimed::Unknown, |(call, _)| Claimed::Running(call.clone()))
+    }
+
+    /// A call of an added tool waits for another call.
+    pub fn wait(&mut self, call: &Id, id: Id, seconds: f64, now: Instant) {
         let wait = Duration::try_from_secs_f64(seconds.clamp(0.0, LONGEST.as_secs_f64()));
         let until = now + wait.unwrap_or_default();
-        running.waiters.push(Waiter { id, until });
-        None
+        if let Some(running) = self.running.get_mut(call) {
+            running.waiters.push(Waiter { id, until });
+        }
     }
 
     /// The client takes a call of the added tool back; `true` if it was one.
@@ -225,7 +246,7 @@ impl Claims {
 
 impl Waiting {
     /// The result of a call that is let go.
-    fn result(&self, claim: &Token, words: &str) -> Value {
+    pub fn result(&self, claim: &Token, words: &str) -> Value {
         let mut waiting = json!({"claim": claim.reveal()});
         if let Some(deadline) = &self.deadline {
             waiting["deadline"] = deadline.as_str().into();

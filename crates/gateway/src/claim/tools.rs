@@ -1,34 +1,80 @@
-//! The added tool as clients see it, and the tools of the server beside it.
+//! The added tools as clients see them, and the tools of the server beside them.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
 use crate::frame::Frame;
 
-/// How long a call of it waits unless it says otherwise: less than the minute after which many
+/// How long a call of one waits unless it says otherwise: less than the minute after which many
 /// clients give up.
 pub const WAIT_SECONDS: f64 = 40.0;
 
 /// What the tools are called in this session.
 pub struct Tools {
-    /// The server's own.
-    theirs: HashSet<String>,
+    /// The server's own, and what they say of themselves.
+    theirs: HashMap<String, Hints>,
     await_: &'static str,
+    send: &'static str,
     /// Whether the client has been shown ours. Before that, whatever it calls is the server's.
     shown: bool,
 }
 
+/// What a tool says of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Hints {
+    read_only: Option<bool>,
+    destructive: Option<bool>,
+}
+
+/// Which tools are added.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Added {
+    pub await_: bool,
+    pub send: bool,
+}
+
 const AWAIT: &str = "awaitElicitation";
 const AWAIT_OTHERWISE: &str = "midcall_awaitElicitation";
+const SEND: &str = "sendElicitationResult";
+const SEND_OTHERWISE: &str = "midcall_sendElicitationResult";
+
+/// How many tools are remembered.
+const MOST: usize = 10_000;
 
 impl Default for Tools {
     fn default() -> Self {
         Self {
-            theirs: HashSet::new(),
+            theirs: HashMap::new(),
             await_: AWAIT,
+            send: SEND,
             shown: false,
         }
+    }
+}
+
+impl Hints {
+    fn read(tool: &Map<String, Value>) -> Self {
+        let hint = |name| tool.get("annotations")?.get(name)?.as_bool();
+        Self {
+            read_only: hint("readOnlyHint"),
+            destructive: hint("destructiveHint"),
+        }
+    }
+
+    /// Whether it may destroy something. What a tool does not say is so, as MCP has it.
+    pub fn is_destructive(self) -> bool {
+        self.read_only != Some(true) && self.destructive != Some(false)
+    }
+
+    /// Whether it says that it may.
+    pub fn says_destructive(self) -> bool {
+        self.read_only != Some(true) && self.destructive == Some(true)
+    }
+
+    /// Whether it says nothing of that.
+    pub fn says_nothing(self) -> bool {
+        self.read_only.is_none() && self.destructive.is_none()
     }
 }
 
@@ -39,37 +85,81 @@ impl Tools {
         self.await_
     }
 
-    /// Whether a call, by its name as JSON, is one of it.
+    /// What the tool is called that answers for a person.
+    pub fn send_name(&mut self) -> &'static str {
+        self.shown = true;
+        self.send
+    }
+
+    /// Whether a call, by its name as JSON, is one of the first.
     pub fn is_await(&self, name: Option<&[u8]>) -> bool {
-        let is_ours = |name: &[u8]| {
-            let name = name
-                .strip_prefix(b"\"")
-                .and_then(|name| name.strip_suffix(b"\""));
-            name == Some(self.await_.as_bytes())
-        };
-        self.shown && name.is_some_and(is_ours)
+        self.shown && is_named(name, self.await_)
+    }
+
+    /// Whether it is one of the second.
+    pub fn is_send(&self, name: Option<&[u8]>) -> bool {
+        self.shown && is_named(name, self.send)
+    }
+
+    /// What a tool of the server says of itself, by its name as JSON.
+    pub fn hints(&self, name: Option<&[u8]>) -> Hints {
+        let name = name.and_then(|name| serde_json::from_slice::<String>(name).ok());
+        let hints = name.and_then(|name| self.theirs.get(&name));
+        hints.copied().unwrap_or_default()
     }
 
     /// A list of tools as the client is shown it: with ours at its end, and without output
-    /// schemas, which a result that says *wait* would not fit.
-    pub fn listed(&mut self, frame: &Frame, result: &[u8]) -> Option<Frame> {
+    /// schemas, which a result that says *wait* would not fit. If none are added, it is only
+    /// read.
+    pub fn listed(&mut self, frame: &Frame, result: &[u8], added: Added) -> Option<Frame> {
         let mut result: Map<String, Value> = serde_json::from_slice(result).ok()?;
         let is_last = result.get("nextCursor").is_none_or(Value::is_null);
         let tools = result.get_mut("tools")?.as_array_mut()?;
         for tool in tools.iter_mut().filter_map(Value::as_object_mut) {
             tool.shift_remove("outputSchema");
-            if let Some(name) = tool.get("name").and_then(Value::as_str) {
-                self.theirs.insert(name.to_owned());
+            let hints = Hints::read(tool);
+            if let Some(name) = tool.get("name").and_then(Value::as_str)
+                && (self.theirs.len() < MOST || self.theirs.contains_key(name))
+            {
+                self.theirs.insert(name.to_owned(), hints);
             }
+        }
+        if !added.await_ && !added.send {
+            return None;
         }
         if is_last {
-            if self.theirs.contains(AWAIT) {
+            if self.theirs.contains_key(AWAIT) {
                 self.await_ = AWAIT_OTHERWISE;
             }
+            if self.theirs.contains_key(SEND) {
+                self.send = SEND_OTHERWISE;
+            }
             self.shown = true;
-            tools.push(self.await_tool());
+            tools.extend(added.await_.then(|| self.await_tool()));
+            tools.extend(added.send.then(|| self.send_tool()));
         }
         frame.with(&["result"], &serde_json::to_string(&result).ok()?)
+    }
+
+    fn send_tool(&self) -> Value {
+        json!({
+            "name": self.send,
+            "title": "Hand in a person's answer",
+            "description": "Call this only for a question that the result of another tool told you to ask the person, \
+                and only with what the person said to it: never answer for them. Use decline if they say no, cancel if \
+                they do not answer. Returns the result of the call in which the question came up, or the next question.",
+            "inputSchema": {
+                "type": "object",
+                "properties": {
+                    "elicitId": {"type": "string", "description": "The question, as the result named it"},
+                    "action": {"type": "string", "enum": ["accept", "decline", "cancel"]},
+                    "content": {"type": "object",
+                        "description": "With accept: what the person said, as the question's schema wants it"}
+                },
+                "required": ["elicitId", "action"]
+            },
+            "annotations": {"readOnlyHint": false, "destructiveHint": false, "openWorldHint": false}
+        })
     }
 
     fn await_tool(&self) -> Value {
@@ -91,6 +181,11 @@ impl Tools {
             "annotations": {"readOnlyHint": true, "idempotentHint": true, "openWorldHint": false}
         })
     }
+}
+
+fn is_named(json: Option<&[u8]>, name: &str) -> bool {
+    let json = json.and_then(|json| json.strip_prefix(b"\""));
+    json.and_then(|json| json.strip_suffix(b"\"")) == Some(name.as_bytes())
 }
 
 /// What is answered to a claim that nobody gave, or that has expired.

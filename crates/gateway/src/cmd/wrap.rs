@@ -18,8 +18,8 @@ use crate::duration::Hold;
 use crate::frame::{Frame, Kind};
 use crate::local::{self, Flags};
 use crate::printer::Printer;
-use crate::route::{Page, Routes};
-use crate::session::{self, Session};
+use crate::route::{Page, Route, Routes};
+use crate::session::{self, Confirm, OnUnavailable, Session};
 use crate::transport::child::{Child, StartError};
 use crate::transport::{Line, Lines, Outbox, Reading, Writing};
 use midcall_core::wire::code;
@@ -37,6 +37,9 @@ Examples:
   midcall wrap --timeout 10m -- uvx some-server     a question waits for ten minutes
   midcall wrap --ask page -- node server.js         always ask on the page
   midcall wrap --ask client -- node server.js       change nothing but check answers
+  midcall wrap --ask client,model -- node server.js let the model ask, where the client cannot
+  midcall wrap --ask api --announce f.json -- ...   let a script answer: see the README
+  midcall wrap --confirm destructive -- ...         agree first to calls that may destroy
 
 In a client's configuration:
   \"command\": \"midcall\", \"args\": [\"wrap\", \"--\", \"npx\", \"-y\", \"some-server\"]
@@ -45,7 +48,7 @@ Exits as the server does; 128 and the signal if one ended it; 127 if it was not 
 pub struct Cmd {
     #[command(flatten)]
     local: Flags,
-    /// Who is asked, the first that can: client, page
+    /// Who is asked, the first that can: client, page, api, model
     #[arg(
         long,
         env = "MIDCALL_ASK",
@@ -57,6 +60,22 @@ pub struct Cmd {
     /// later, or never
     #[arg(long, env = "MIDCALL_HOLD", value_name = "TIME", default_value = "45s")]
     hold: Hold,
+    /// Which calls a person agrees to before the server gets them
+    #[arg(
+        long,
+        env = "MIDCALL_CONFIRM",
+        value_name = "WHICH",
+        default_value = "never"
+    )]
+    confirm: Confirm,
+    /// What the server is told when nobody can be asked
+    #[arg(
+        long,
+        env = "MIDCALL_ON_UNAVAILABLE",
+        value_name = "WHAT",
+        default_value = "cancel"
+    )]
+    on_unavailable: OnUnavailable,
     /// Do not open a browser
     #[arg(long, env = "MIDCALL_NO_OPEN", value_parser = clap::builder::BoolishValueParser::new())]
     no_open: bool,
@@ -96,9 +115,14 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let mut to_client = Outbox::new(Writing::new(duplicate(io::stdout())?)?);
     let (events, news) = unbounded_channel();
     let announced = cmd.local.announce.is_some();
+    if cmd.ask.has(Route::Api) && !announced {
+        anyhow::bail!("--ask api needs --announce FILE: nobody would know where to answer");
+    }
+    let opens = cmd.ask.has(Route::Page) && !cmd.no_open;
     let mut rules = midcall_desk::Rules::default();
     rules.asks_per_minute = cmd.asks_per_minute;
-    let mut page = Page::new(cmd.local, rules, !cmd.no_open, events);
+    let patience = cmd.local.timeout;
+    let mut page = Page::new(cmd.local, rules, opens, events);
     if announced {
         page.bind().await?;
     }
@@ -111,6 +135,9 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
         limits: Limits::default(),
         locale: Locale::negotiate(&cmd.locale),
         hold: cmd.hold.0,
+        patience,
+        confirm: cmd.confirm,
+        on_unavailable: cmd.on_unavailable,
         name: name(&cmd.server),
     };
     let relay = Relay {

@@ -38,6 +38,11 @@ impl Id {
         Some(Self(written.into()))
     }
 
+    /// An id of our own. Nobody else's is like it as long as `prefix` is a secret.
+    pub fn own(prefix: &str, count: u64) -> Self {
+        Self(format!("\"midcall-{prefix}-{count}\"").into())
+    }
+
     /// As JSON.
     pub fn as_json(&self) -> &str {
         &self.0

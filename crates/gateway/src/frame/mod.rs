@@ -66,6 +66,7 @@ pub struct Members<'a> {
     pub progress: Option<&'a [u8]>,
     /// `result`, whatever it is.
     pub result: Option<&'a [u8]>,
+    pub error: Option<&'a [u8]>,
 }
 
 impl Frame {
@@ -97,6 +98,20 @@ impl Frame {
         ))
     }
 
+    /// A request of our own.
+    pub fn request(id: &Id, method: &str, params: &(impl Serialize + ?Sized)) -> Self {
+        let params = serde_json::to_string(params).expect("our own params can be written");
+        let id = id.as_json();
+        Self::line(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#
+        ))
+    }
+
+    /// The same message in memory of its own, to be kept.
+    pub fn kept(&self) -> Self {
+        Self(Bytes::copy_from_slice(&self.0))
+    }
+
     fn line(message: &str) -> Self {
         Self(format!("{message}\n").into())
     }
@@ -126,7 +141,7 @@ impl Frame {
             scan.value()?;
             return scan.is_done().then(|| (Kind::Batch, Members::default()));
         }
-        let (mut id, mut method, mut error) = (None, None, None);
+        let (mut id, mut method) = (None, None);
         let mut members = Members::default();
         scan.object(|scan, name| {
             match name {
@@ -134,7 +149,7 @@ impl Frame {
                 "method" => method = Some(scan.text()?),
                 "params" => members.params(scan)?,
                 "result" => members.result = Some(scan.value()?),
-                "error" => error = Some(scan.value()?),
+                "error" => members.error = Some(scan.value()?),
                 _ => {
                     scan.value()?;
                 }
@@ -144,7 +159,7 @@ impl Frame {
         if !scan.is_done() {
             return None;
         }
-        let is_answer = members.result.is_some() || error.is_some();
+        let is_answer = members.result.is_some() || members.error.is_some();
         let kind = match (method, id) {
             (Some(method), None) => Kind::Notification { method },
             (Some(method), Some(id)) => match Id::read(id) {

@@ -7,10 +7,10 @@ mod policy;
 mod profile;
 mod settings;
 
+use std::fmt;
 use std::str::FromStr;
 
 use midcall_core::wire::{Mode, Modes};
-use midcall_core::{Elicitation, Wanted};
 
 pub use page::Page;
 #[allow(unused_imports, reason = "`wrap` and `doctor` are to use it")]
@@ -20,13 +20,7 @@ pub use profile::{CannotRender, Part, Profile, ProfileError};
 
 /// Who may be asked, the first that can goes first.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Routes {
-    order: Vec<Route>,
-    /// Whether the client is among them.
-    pub client: bool,
-    /// Whether the page is.
-    pub page: bool,
-}
+pub struct Routes(Vec<Route>);
 
 /// Somebody who can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,13 +29,17 @@ pub enum Route {
     Client,
     /// The page on this machine.
     Page,
+    /// Whoever reads the announced API: a script, or a page of its own.
+    Api,
+    /// The model, which is told to ask the person. Its answers are not a human's.
+    Model,
 }
 
 /// Not a list of routes.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum RoutesError {
     /// No such route.
-    #[error("there is no route {0:?}: choose from client and page")]
+    #[error("there is no route {0:?}: choose from client, page, api and model")]
     Unknown(String),
     /// The same twice.
     #[error("{0:?} is there twice")]
@@ -50,50 +48,61 @@ pub enum RoutesError {
 
 impl Default for Routes {
     fn default() -> Self {
-        Self::new(vec![Route::Client, Route::Page])
+        Self(vec![Route::Client, Route::Page])
     }
 }
 
 impl Routes {
-    fn new(order: Vec<Route>) -> Self {
-        Self {
-            client: order.contains(&Route::Client),
-            page: order.contains(&Route::Page),
-            order,
-        }
+    /// Whether it is among them.
+    pub fn has(&self, route: Route) -> bool {
+        self.0.contains(&route)
+    }
+
+    /// The first that can.
+    pub fn first(&self, mut can: impl FnMut(Route) -> bool) -> Option<Route> {
+        self.0.iter().copied().find(|route| can(*route))
     }
 
     /// What they can do besides the client.
     pub fn added(&self) -> Modes {
+        let mut added = Modes::default();
+        for route in self.0.iter().filter(|route| **route != Route::Client) {
+            added = added.union(route.modes());
+        }
+        added
+    }
+
+    /// Whether some questions are left to others than a client that can do these.
+    pub fn leaves(&self, modes: Modes) -> bool {
+        [Mode::Form, Mode::Url].into_iter().any(|mode| {
+            let first = self.first(|route| match route {
+                Route::Client => modes.has(mode),
+                route => route.modes().has(mode),
+            });
+            first.is_some_and(|route| route != Route::Client)
+        })
+    }
+}
+
+impl Route {
+    /// What it can be asked, if it is not the client. A link is opened by a person or not at
+    /// all, so no model is shown one.
+    pub fn modes(self) -> Modes {
         Modes {
-            form: self.page,
-            url: self.page,
+            form: self != Self::Client,
+            url: matches!(self, Self::Page | Self::Api),
         }
     }
+}
 
-    /// Whether the client is to answer, given what it can.
-    pub fn client_answers(&self, modes: Modes, elicitation: &Elicitation) -> bool {
-        self.is_for_client(
-            modes,
-            match elicitation.wanted {
-                Wanted::Form(_) => Mode::Form,
-                Wanted::Link(_) => Mode::Url,
-            },
-        )
-    }
-
-    /// Whether some questions are left to others than the client.
-    pub fn leaves(&self, modes: Modes) -> bool {
-        let is_left = |mode| !self.is_for_client(modes, mode);
-        self.page && [Mode::Form, Mode::Url].into_iter().any(is_left)
-    }
-
-    fn is_for_client(&self, modes: Modes, mode: Mode) -> bool {
-        let first = self.order.iter().find(|route| match route {
-            Route::Client => modes.has(mode),
-            Route::Page => true,
-        });
-        first == Some(&Route::Client)
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Client => "client",
+            Self::Page => "page",
+            Self::Api => "api",
+            Self::Model => "model",
+        })
     }
 }
 
@@ -106,6 +115,8 @@ impl FromStr for Routes {
             let route = match name {
                 "client" => Route::Client,
                 "page" => Route::Page,
+                "api" => Route::Api,
+                "model" => Route::Model,
                 _ => return Err(RoutesError::Unknown(name.to_owned())),
             };
             if order.contains(&route) {
@@ -113,6 +124,6 @@ impl FromStr for Routes {
             }
             order.push(route);
         }
-        Ok(Self::new(order))
+        Ok(Self(order))
     }
 }

@@ -16,14 +16,20 @@ pub struct Calls {
 }
 
 struct Call {
-    wants: Wants,
+    closed: Closed,
     since: Instant,
-    /// The tool or prompt, as JSON.
-    name: Option<Box<[u8]>>,
-    /// What the client wants to hear of its progress by, as JSON.
-    token: Option<Box<[u8]>>,
     /// How far it is. Every word about it must be further.
     progress: f64,
+}
+
+/// What is left of a request once it is not open any more.
+#[derive(Clone, Debug)]
+pub struct Closed {
+    pub wants: Wants,
+    /// The tool or prompt, as JSON.
+    pub name: Option<Box<[u8]>>,
+    /// What the client wants to hear of its progress by, as JSON.
+    pub token: Option<Box<[u8]>>,
 }
 
 /// What a request is for, as far as that matters here.
@@ -35,8 +41,8 @@ pub enum Wants {
     Text,
     /// The list of tools.
     Tools,
-    /// The result of a call that was let go. The server does not know of it.
-    Claim,
+    /// A tool of ours. The server does not know of it.
+    Ours,
     /// Anything else.
     Other,
 }
@@ -60,27 +66,28 @@ impl Wants {
 
 impl Calls {
     pub fn open(&mut self, id: Id, wants: Wants, members: &Members<'_>, now: Instant) {
-        let call = Call {
+        let name = members.name.filter(|name| name.len() <= LONGEST_NAME);
+        let closed = Closed {
             wants,
-            since: now,
-            name: members
-                .name
-                .filter(|name| name.len() <= LONGEST_NAME)
-                .map(Into::into),
+            name: name.map(Into::into),
             token: members.progress_token.map(Into::into),
+        };
+        self.following += usize::from(closed.token.is_some());
+        let call = Call {
+            closed,
+            since: now,
             progress: 0.0,
         };
-        self.following += usize::from(call.token.is_some());
-        if let Some(replaced) = self.open.insert(id, call) {
-            self.following -= usize::from(replaced.token.is_some());
+        if let Some(Call { closed, .. }) = self.open.insert(id, call) {
+            self.following -= usize::from(closed.token.is_some());
         }
     }
 
-    /// What was wanted, and the token it is followed by, if it was open.
-    pub fn close(&mut self, id: &Id) -> Option<(Wants, Option<Box<[u8]>>)> {
-        let call = self.open.remove(id)?;
-        self.following -= usize::from(call.token.is_some());
-        Some((call.wants, call.token))
+    /// What is left of it, if it was open.
+    pub fn close(&mut self, id: &Id) -> Option<Closed> {
+        let Call { closed, .. } = self.open.remove(id)?;
+        self.following -= usize::from(closed.token.is_some());
+        Some(closed)
     }
 
     /// The ids of all that are open.
@@ -88,9 +95,9 @@ impl Calls {
         self.open.keys().cloned().collect()
     }
 
-    /// Whether it is a call of our own tool, of which the server knows nothing.
-    pub fn is_claim(&self, id: &Id) -> bool {
-        (self.open.get(id)).is_some_and(|call| call.wants == Wants::Claim)
+    /// Whether it is a call of a tool of ours, of which the server knows nothing.
+    pub fn is_ours(&self, id: &Id) -> bool {
+        (self.open.get(id)).is_some_and(|call| call.closed.wants == Wants::Ours)
     }
 
     /// Those in which the server may have come upon a question.
@@ -98,7 +105,7 @@ impl Calls {
         let at_server = self
             .open
             .iter()
-            .filter(|(_, call)| call.wants != Wants::Claim);
+            .filter(|(_, call)| call.closed.wants != Wants::Ours);
         at_server.map(|(id, _)| id.clone()).collect()
     }
 
@@ -107,7 +114,7 @@ impl Calls {
         let held = self
             .open
             .iter()
-            .map(|(id, call)| (id, call.wants, call.since));
+            .map(|(id, call)| (id, call.closed.wants, call.since));
         held.filter(|(_, wants, _)| matches!(wants, Wants::Tool | Wants::Text))
     }
 
@@ -124,12 +131,20 @@ impl Calls {
         old.map(|(id, wants, _)| (id.clone(), wants)).collect()
     }
 
-    /// The tool that is being called, if there is no doubt about it.
-    pub fn tool(&self) -> Option<String> {
-        let calls = self.open.values().filter(|call| call.wants == Wants::Tool);
-        let mut named = calls.filter_map(|call| call.name.as_deref());
-        let name = named.next().filter(|_| named.next().is_none())?;
-        serde_json::from_slice(name).ok()
+    /// The oldest call of a tool among these.
+    pub fn oldest_tool(&self, among: &[Id]) -> Option<Id> {
+        let tools = self.held().filter(|(_, wants, _)| *wants == Wants::Tool);
+        let among = tools.filter(|(id, _, _)| among.contains(id));
+        let oldest = among.min_by_key(|(id, _, since)| (*since, *id));
+        oldest.map(|(id, _, _)| id.clone())
+    }
+
+    /// The names of the tools that are being called, as JSON.
+    pub fn tools(&self) -> impl Iterator<Item = Option<&[u8]>> {
+        let calls = self.open.values().map(|call| &call.closed);
+        calls
+            .filter(|call| call.wants == Wants::Tool)
+            .map(|call| call.name.as_deref())
     }
 
     /// Hears a server's own word about progress.
@@ -143,7 +158,7 @@ impl Calls {
         let call = self
             .open
             .values_mut()
-            .find(|call| call.token.as_deref() == Some(token));
+            .find(|call| call.closed.token.as_deref() == Some(token));
         if let Some(call) = call {
             call.progress = call.progress.max(progress);
         }
@@ -157,7 +172,7 @@ impl Calls {
     /// Moves every call that is followed on a little: its token and how far it is.
     pub fn move_on(&mut self) -> impl Iterator<Item = (&[u8], f64)> {
         self.open.values_mut().filter_map(|call| {
-            let token = call.token.as_deref()?;
+            let token = call.closed.token.as_deref()?;
             call.progress += STEP.max(call.progress.abs() * STEP);
             Some((token, call.progress))
         })

@@ -1,11 +1,13 @@
 //! What the client says.
 
 use midcall_core::wire::code;
-use midcall_desk::{Outcome, Withdrawn};
+use midcall_desk::{Outcome, Unavailable, Withdrawn};
 use tokio::time::Instant;
 
 use super::calls::Wants;
-use super::{Act, Session};
+use super::errand::Stage;
+use super::question::{At, WantedBy};
+use super::{Act, Session, Turn};
 use crate::era::legacy;
 use crate::frame::{Frame, Id, Kind, Members};
 
@@ -29,30 +31,39 @@ impl Session {
             }
             Kind::Request { id, method } => {
                 let wants = Wants::of(&method);
-                if wants == Wants::Tool && self.is_claim(&members) {
-                    self.collect(now, id, &members, acts);
-                    return;
+                if wants == Wants::Tool {
+                    if self.is_claim(&members) {
+                        return self.collect(now, id, &members, acts);
+                    }
+                    if self.is_send(&members) {
+                        return self.send(now, id, &members, acts);
+                    }
                 }
                 let edited = (method == "initialize")
                     .then(|| self.initialize(&frame, &id, &members))
                     .flatten();
-                self.calls.open(id, wants, &members, now);
+                self.calls.open(id.clone(), wants, &members, now);
+                if wants == Wants::Tool && self.confirms(now, &id, &frame, &members, acts) {
+                    return;
+                }
+                if matches!(wants, Wants::Tool | Wants::Text) && self.follows_links() {
+                    self.errands.add(id, &frame, Stage::Server(None));
+                }
                 edited
             }
             Kind::Notification { method } => {
-                if method == "notifications/cancelled" && self.client_cancelled(now, &members, acts)
+                if method == "notifications/cancelled"
+                    && self.client_cancelled(now, &frame, &members, acts)
                 {
                     return;
                 }
                 None
             }
-            Kind::Response { id: Some(id) } => match self.questions.get(&id) {
-                // Nobody asked the client.
-                Some(question) if question.turn().is_some() => return,
-                Some(_) => {
-                    let question = self.questions.remove(&id);
-                    question.and_then(|question| question.heard(&frame, &id, &members, &self.rules))
-                }
+            Kind::Response { id: Some(id) } => match self.questions.turn(&id) {
+                Some(turn) => match self.client_answered(now, turn, &id, &frame, &members, acts) {
+                    Some(passed) => passed,
+                    None => return,
+                },
                 None => None,
             },
             Kind::Response { id: None } => None,
@@ -76,11 +87,36 @@ impl Session {
         edited
     }
 
+    /// The client answers a question: what the server is sent, if it is the server's and was put
+    /// to the client at all.
+    fn client_answered(
+        &mut self,
+        now: Instant,
+        turn: Turn,
+        id: &Id,
+        frame: &Frame,
+        members: &Members<'_>,
+        acts: &mut Vec<Act>,
+    ) -> Option<Option<Frame>> {
+        if !matches!(self.questions.get(turn)?.at, At::Client { .. }) {
+            return None;
+        }
+        let question = self.questions.remove(turn)?;
+        if matches!(question.wanted_by, WantedBy::Server(_)) {
+            return Some(question.heard(now, frame, id, members, &self.rules));
+        }
+        let nobody = Outcome::Unavailable(Unavailable::NoRoute);
+        let outcome = question.said(members, &self.rules).unwrap_or(nobody);
+        self.question_ended(now, question, outcome, acts);
+        None
+    }
+
     /// The client takes a call back. A question that can have come up in no other call goes
-    /// with it. `true` if the server never heard of the call.
+    /// with it. `true` if there is nothing to pass on.
     fn client_cancelled(
         &mut self,
         now: Instant,
+        frame: &Frame,
         members: &Members<'_>,
         acts: &mut Vec<Act>,
     ) -> bool {
@@ -91,12 +127,25 @@ impl Session {
             self.calls.close(&call);
             return true;
         }
-        for question in self.questions.values_mut() {
-            if let Some(turn) = question.turn()
-                && question.only_of(&call)
-            {
-                question.leaves();
-                acts.push(Act::Withdraw(turn, Withdrawn::ByClient));
+        let taken_back = Outcome::Withdrawn(Withdrawn::ByClient);
+        let is_held = self.errands.is_held(&call);
+        self.withdraw_for(&call, acts);
+        let mut at_model = Vec::new();
+        for (turn, question) in self.questions.iter_mut() {
+            if question.only_of(&call) {
+                match question.at {
+                    At::Desk(_) => {
+                        question.leaves();
+                        acts.push(Act::Withdraw(turn, Withdrawn::ByClient));
+                    }
+                    At::Model(_) => at_model.push(turn),
+                    At::Client { .. } => {}
+                }
+            }
+        }
+        for turn in at_model {
+            if let Some(question) = self.questions.remove(turn) {
+                self.question_ended(now, question, taken_back.clone(), acts);
             }
         }
         if self.claims.has(&call) {
@@ -107,13 +156,20 @@ impl Session {
             self.collected(told, acts);
         }
         self.closed(&call);
-        false
+        let known_as = self.errands.id_at_server(&call).cloned();
+        self.errands.remove(&call);
+        if let Some(known_as) = known_as {
+            let cancel = frame.with(&["params", "requestId"], known_as.as_json());
+            acts.extend(cancel.map(Act::ToServer));
+            return true;
+        }
+        is_held
     }
 
     /// Whether a batch holds an answer to an open question.
     fn are_answers(&self, batch: &Frame) -> bool {
         batch.parts().iter().any(|part| {
-            matches!(part.peek(), Some((Kind::Response { id: Some(id) }, _)) if self.questions.contains_key(&id))
+            matches!(part.peek(), Some((Kind::Response { id: Some(id) }, _)) if self.questions.turn(&id).is_some())
         })
     }
 
@@ -121,14 +177,16 @@ impl Session {
     pub(super) fn client_gone(&mut self, acts: &mut Vec<Act>) {
         let why = Withdrawn::ByClient;
         self.client_gone = true;
-        for (id, question) in self.questions.drain() {
-            acts.extend(question.turn().map(|turn| Act::Withdraw(turn, why)));
-            acts.extend(
-                question
-                    .ended(&id, Outcome::Withdrawn(why))
-                    .map(Act::ToServer),
-            );
+        for (turn, question) in self.questions.drain() {
+            if question.is_at_desk() {
+                acts.push(Act::Withdraw(turn, why));
+            }
+            if let WantedBy::Server(id) = question.wanted_by.clone() {
+                let told = question.ended(&id, Outcome::Withdrawn(why));
+                acts.extend(told.map(Act::ToServer));
+            }
         }
+        self.errands.clear();
         for id in self.calls.ids() {
             self.calls.close(&id);
         }

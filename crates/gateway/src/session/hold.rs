@@ -3,19 +3,47 @@
 //! Only while a question waits at the desk, and only for clients that do not know of it: one
 //! that asks by itself knows why it waits.
 
+use midcall_core::Elicitation;
 use midcall_core::wire::code;
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::calls::Wants;
-use super::{Act, Session};
+use super::{Act, Confirm, Session};
+use crate::claim::Waiting;
+use crate::claim::tools::{Added, WAIT_SECONDS};
 use crate::era::legacy::Client;
 use crate::frame::{Frame, Id, Members};
 
 impl Session {
-    /// Whether the client may have to be told to wait.
-    pub(super) fn may_let_go(&self) -> bool {
+    /// Whether some questions are left to others than the client.
+    pub(super) fn leaves_some(&self) -> bool {
         let leaves_some = |client: &Client| self.rules.routes.leaves(client.modes);
-        self.rules.hold.is_some() && self.client.as_ref().is_some_and(leaves_some)
+        self.client.as_ref().is_some_and(leaves_some)
+    }
+
+    /// Whether the client can show a question to a person.
+    pub(super) fn renders(&self, _elicitation: &Elicitation) -> bool {
+        true
+    }
+
+    /// Whether the client may have to be told to wait.
+    fn may_let_go(&self) -> bool {
+        self.rules.hold.is_some() && self.leaves_some()
+    }
+
+    /// The tools that the client is shown besides the server's.
+    pub(super) fn added_tools(&self) -> Added {
+        let send = self.needs_model();
+        Added {
+            await_: send || self.may_let_go(),
+            send,
+        }
+    }
+
+    /// Whether it matters what tools there are.
+    pub(super) fn reads_tools(&self) -> bool {
+        self.added_tools().await_ || self.rules.confirm == Confirm::Destructive
     }
 
     /// When the next call is let go.
@@ -38,32 +66,34 @@ impl Session {
             }
         }
         if self.claims.wakes_at().is_some_and(|at| at <= now) {
-            let words = self.waiting_words("mcp.elicitation.wait.claim");
-            let told = self.claims.woke(now, &words, &self.waiting);
+            let (words, waiting) = self.waiting();
+            let told = self.claims.woke(now, &words, &waiting);
             self.collected(told, acts);
         }
     }
 
     fn let_one_go(&mut self, id: Id, wants: Wants, acts: &mut Vec<Act>) {
-        let token = self.calls.close(&id).and_then(|(_, token)| token);
+        let Some(closed) = self.calls.close(&id) else {
+            return;
+        };
         let told = if wants == Wants::Tool {
-            let words = self.waiting_words("mcp.elicitation.wait.claim");
-            self.claims.let_go(id, token, &words, &self.waiting)
+            let claim = self.claims.let_go(id.clone(), closed);
+            let (words, waiting) = self.waiting();
+            Frame::result(&id, &waiting.result(&claim, &words))
         } else {
             let words = self.waiting_words("mcp.elicitation.wait.elsewhere");
-            let told = Frame::error(Some(&id), code::INTERNAL_ERROR, &words);
-            self.claims.abandon(id, token);
-            told
+            self.claims.abandon(id.clone(), closed);
+            Frame::error(Some(&id), code::INTERNAL_ERROR, &words)
         };
         acts.push(Act::ToClient(told));
     }
 
-    /// Whether a call is one of the added tool.
+    /// Whether a call is one of the tool that collects results.
     pub(super) fn is_claim(&self, members: &Members<'_>) -> bool {
-        self.may_let_go() && self.tools.is_await(members.name)
+        self.added_tools().await_ && self.tools.is_await(members.name)
     }
 
-    /// A call of the added tool.
+    /// A call of that tool.
     pub(super) fn collect(
         &mut self,
         now: Instant,
@@ -71,17 +101,43 @@ impl Session {
         members: &Members<'_>,
         acts: &mut Vec<Act>,
     ) {
-        match self.claims.collect(id.clone(), members.params, now) {
-            Some(told) => acts.push(Act::ToClient(told)),
-            None => self.calls.open(id, Wants::Claim, members, now),
-        }
+        let params = members.params;
+        let params = params.and_then(|params| serde_json::from_slice::<Value>(params).ok());
+        let arguments = params.as_ref().map(|params| &params["arguments"]);
+        let arguments = arguments.unwrap_or(&Value::Null);
+        let claim = arguments["claim"].as_str().unwrap_or_default();
+        let seconds = arguments["waitSeconds"].as_f64();
+        let claimed = self.claims.find(claim, now);
+        self.join(
+            now,
+            id,
+            claimed,
+            seconds.unwrap_or(WAIT_SECONDS),
+            members,
+            acts,
+        );
     }
 
-    /// Calls of the added tool are answered.
+    /// Calls of the added tools are answered.
     pub(super) fn collected(&mut self, told: Vec<(Id, Frame)>, acts: &mut Vec<Act>) {
         for (id, frame) in told {
             self.calls.close(&id);
             acts.push(Act::ToClient(frame));
+        }
+    }
+
+    /// What is told to a client that waits for a result.
+    fn waiting(&mut self) -> (String, Waiting) {
+        let mut questions = self.questions.iter();
+        let person_thinks =
+            questions.any(|(_, question)| question.waits() && question.is_at_desk());
+        drop(questions);
+        if person_thinks {
+            let words = self.waiting_words("mcp.elicitation.wait.claim");
+            (words, self.waiting.clone())
+        } else {
+            let words = self.waiting_words("mcp.elicitation.wait.running");
+            (words, Waiting::default())
         }
     }
 

@@ -10,35 +10,40 @@
 mod alive;
 mod calls;
 mod client;
+mod confirm;
+mod errand;
 mod hold;
+mod links;
+mod model;
 mod question;
+mod questions;
 mod server;
 #[cfg(test)]
 mod stories;
 #[cfg(test)]
 pub mod world;
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use midcall_core::catalog::Locale;
-use midcall_core::wire::{Revision, code};
+use midcall_core::wire::{Modes, Revision, code};
 use midcall_core::{Asker, Elicitation, Limits};
-use midcall_desk::{By, Outcome, Withdrawn};
+use midcall_desk::{By, Outcome, Unavailable, Withdrawn};
 use tokio::time::Instant;
 
 use crate::claim::tools::Tools;
 use crate::claim::{Claims, Waiting};
 use crate::era::legacy;
 use crate::frame::{Frame, Id};
-use crate::route::Routes;
-use calls::{Calls, Wants};
-use question::Question;
-
-/// A question that was put on the desk. The server's own ids are no names for it: they may be
-/// used again while the desk still has news of the last one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Turn(pub u64);
+use crate::route::{Route, Routes};
+use crate::token::Token;
+use calls::Calls;
+pub use calls::{Closed, Wants};
+pub use confirm::Confirm;
+use errand::Errands;
+use question::{At, Question, WantedBy};
+use questions::Questions;
+pub use questions::Turn;
 
 /// What happened.
 pub enum Event {
@@ -87,8 +92,23 @@ pub struct Rules {
     pub locale: Locale,
     /// How long a client's call is kept open while a person thinks; for ever if none.
     pub hold: Option<Duration>,
+    /// How long a model has to answer.
+    pub patience: Duration,
+    /// Which calls a person agrees to first.
+    pub confirm: Confirm,
+    pub on_unavailable: OnUnavailable,
     /// What the server is called until it says so itself.
     pub name: String,
+}
+
+/// What a server is told when nobody can be asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum OnUnavailable {
+    /// That the question was cancelled, and why in `_meta`.
+    #[default]
+    Cancel,
+    /// An error.
+    Error,
 }
 
 pub struct Session {
@@ -99,10 +119,8 @@ pub struct Session {
     opening: Option<Id>,
     server: legacy::Server,
     calls: Calls,
-    /// Questions of the server that are not answered yet, by its own ids.
-    questions: HashMap<Id, Question>,
-    /// The last question that was put on the desk.
-    turn: Turn,
+    questions: Questions,
+    errands: Errands,
     /// Whether the client is gone.
     client_gone: bool,
     /// How the server went, once it is gone.
@@ -112,6 +130,9 @@ pub struct Session {
     tools: Tools,
     claims: Claims,
     waiting: Waiting,
+    answered: model::Answered,
+    /// What our own ids begin with, and how many there are.
+    own: (Token, u64),
 }
 
 impl Session {
@@ -126,14 +147,16 @@ impl Session {
             opening: None,
             server,
             calls: Calls::default(),
-            questions: HashMap::new(),
-            turn: Turn(0),
+            questions: Questions::default(),
+            errands: Errands::default(),
             client_gone: false,
             server_gone: None,
             keep_alive: None,
             tools: Tools::default(),
             claims: Claims::default(),
             waiting: Waiting::default(),
+            answered: model::Answered::default(),
+            own: (Token::random(), 0),
         }
     }
 
@@ -143,75 +166,121 @@ impl Session {
             Event::Client(frame) => self.client_says(now, frame, acts),
             Event::Server(frame) => self.server_says(now, frame, acts),
             Event::Asked(turn, waiting) => self.asked(turn, waiting),
-            Event::Refused(turn, why) => self.refused(turn, &why, acts),
+            Event::Refused(turn, why) => self.refused(now, turn, &why, acts),
             Event::Opened(turn, by) => self.opened(turn, by, acts),
-            Event::Ended(turn, outcome) => self.ended(turn, outcome, acts),
+            Event::Ended(turn, outcome) => self.ended(now, turn, outcome, acts),
             Event::Woke => {}
             Event::ClientGone => self.client_gone(acts),
             Event::ServerGone(how) => self.server_gone(now, how, acts),
         }
+        self.model_lapses(now, acts);
         self.let_go(now, acts);
         self.keep_alive(now, acts);
     }
 
     /// When it wants to be woken.
     pub fn wakes_at(&self) -> Option<Instant> {
-        let times = [self.keep_alive, self.lets_go_at(), self.claims.wakes_at()];
+        let times = [
+            self.keep_alive,
+            self.lets_go_at(),
+            self.claims.wakes_at(),
+            self.model_lapses_at(),
+        ];
         times.into_iter().flatten().min()
     }
 
     fn asked(&mut self, turn: Turn, waiting: Waiting) {
-        if let Some(id) = self.id_of(turn)
-            && let Some(question) = self.questions.get_mut(&id)
-        {
+        if let Some(question) = self.questions.get_mut(turn) {
             question.asked();
             self.waiting = waiting;
         }
     }
 
-    fn refused(&mut self, turn: Turn, why: &str, acts: &mut Vec<Act>) {
-        if let Some(id) = self.id_of(turn) {
-            self.questions.remove(&id);
+    fn refused(&mut self, now: Instant, turn: Turn, why: &str, acts: &mut Vec<Act>) {
+        let Some(question) = self.questions.remove(turn) else {
+            return;
+        };
+        if let WantedBy::Server(id) = &question.wanted_by {
             let told = format!("midcall: {why}");
-            let error = Frame::error(Some(&id), code::INTERNAL_ERROR, &told);
+            let error = Frame::error(Some(id), code::INTERNAL_ERROR, &told);
             acts.push(Act::ToServer(error));
+        } else {
+            let nobody = Outcome::Unavailable(Unavailable::NoRoute);
+            self.question_ended(now, question, nobody, acts);
         }
     }
 
     /// Opening a link is consent, and that is all the server asked for.
     fn opened(&mut self, turn: Turn, by: By, acts: &mut Vec<Act>) {
-        if let Some(id) = self.id_of(turn)
-            && let Some(question) = self.questions.get_mut(&id)
-        {
-            acts.extend(question.opened(&id, by).map(Act::ToServer));
+        if let Some(question) = self.questions.get_mut(turn) {
+            acts.extend(question.opened(by).map(Act::ToServer));
         }
     }
 
-    fn ended(&mut self, turn: Turn, outcome: Outcome, acts: &mut Vec<Act>) {
-        if let Some(id) = self.id_of(turn)
-            && let Some(question) = self.questions.remove(&id)
+    fn ended(&mut self, now: Instant, turn: Turn, outcome: Outcome, acts: &mut Vec<Act>) {
+        let Some(question) = self.questions.remove(turn) else {
+            return;
+        };
+        if outcome == Outcome::Unavailable(Unavailable::NoRoute)
+            && self.rules.routes.has(Route::Model)
+            && let WantedBy::Server(id) = question.wanted_by.clone()
+            && self.model_may(&question.elicitation, &question.calls)
         {
-            acts.extend(question.ended(&id, outcome).map(Act::ToServer));
+            return self.ask_model(now, question, Some(id), acts);
+        }
+        self.question_ended(now, question, outcome, acts);
+    }
+
+    /// Tells whoever wanted to know how a question ended.
+    fn question_ended(
+        &mut self,
+        now: Instant,
+        question: Question,
+        outcome: Outcome,
+        acts: &mut Vec<Act>,
+    ) {
+        if let At::Model(model) = &question.at {
+            self.answered.ended(model, &outcome);
+        }
+        match question.wanted_by.clone() {
+            WantedBy::Server(id) => match &outcome {
+                Outcome::Unavailable(why) if self.rules.on_unavailable == OnUnavailable::Error => {
+                    acts.push(Act::ToServer(question::unavailable(&id, *why)));
+                }
+                _ => acts.extend(question.ended(&id, outcome).map(Act::ToServer)),
+            },
+            WantedBy::Confirmation(call) => self.confirmed(now, &call, &outcome, acts),
+            WantedBy::Links(call) => self.link_ended(now, &call, &outcome, acts),
         }
     }
 
-    /// The server's own id of a question on the desk, if that is not over.
-    fn id_of(&self, turn: Turn) -> Option<Id> {
-        let mut questions = self.questions.iter();
-        let found = questions.find(|(_, question)| question.turn() == Some(turn));
-        found.map(|(id, _)| id.clone())
-    }
-
-    /// Whether a call may be waiting for somebody at the desk.
+    /// Whether a call may be waiting for somebody other than the client.
     fn somebody_thinks(&self) -> bool {
-        self.questions.values().any(Question::waits)
+        self.questions.iter().any(|(_, question)| question.waits())
     }
 
     /// A call is over: no question can belong to it any more.
     fn closed(&mut self, call: &Id) -> Option<Wants> {
-        for question in self.questions.values_mut() {
+        for (_, question) in self.questions.iter_mut() {
             question.forget(call);
         }
-        self.calls.close(call).map(|(wants, _)| wants)
+        self.calls.close(call).map(|closed| closed.wants)
+    }
+
+    /// What the client can ask by itself.
+    fn modes(&self) -> Modes {
+        (self.client.as_ref()).map_or(Modes::default(), |client| client.modes)
+    }
+
+    /// An id that nobody else uses.
+    fn own_id(&mut self) -> Id {
+        self.own.1 += 1;
+        Id::own(self.own.0.reveal(), self.own.1)
+    }
+
+    /// A sentence of the catalog.
+    fn say(&self, key: &str) -> String {
+        let server = self.server.asker.server.as_str();
+        self.rules.locale.say(key, &[("server", server.into())])
     }
 }

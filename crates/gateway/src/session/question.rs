@@ -1,39 +1,59 @@
 //! A question of the server, on its way to whoever answers it.
 
 use std::fmt::Display;
+use std::time::Duration;
 
 use midcall_core::catalog::Locale;
-use midcall_core::wire::{Asked, ElicitRequestParams, ElicitResult, Revision, Telling, code};
+use midcall_core::wire::{
+    Action, Asked, ElicitRequestParams, ElicitResult, Revision, Telling, code,
+};
 use midcall_core::{Answer, Elicitation, Unfit, Values, Wanted};
-use midcall_desk::{By, Outcome};
+use midcall_desk::{By, Outcome, Route, Unavailable};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
-use super::{Rules, Turn};
+use super::Rules;
+use super::model::Model;
 use crate::frame::{Frame, Id, Members};
 
 /// A question that is not answered yet.
 pub struct Question {
-    elicitation: Elicitation,
+    pub elicitation: Elicitation,
+    pub wanted_by: WantedBy,
+    /// The client's calls in which it can have come up.
+    pub calls: Vec<Id>,
+    pub at: At,
     /// The name by which the server will say that a link has served its purpose.
     link: Option<String>,
-    asked: At,
 }
 
-enum At {
-    /// The client asks it, in other words if it would not understand the server's.
-    Client { told: Option<Box<Telling>> },
-    /// It waits at the desk.
-    Desk {
-        turn: Turn,
-        /// The client's calls in which it can have come up.
-        calls: Vec<Id>,
-        state: State,
+/// Who waits for the answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WantedBy {
+    /// The server, by the id of its request.
+    Server(Id),
+    /// A call that is not passed on before somebody agrees.
+    Confirmation(Id),
+    /// A call that the server takes once its links have been followed.
+    Links(Id),
+}
+
+/// Who is asked.
+pub enum At {
+    /// The client, in other words if it would not understand the server's.
+    Client {
+        told: Option<Box<Telling>>,
+        since: Instant,
     },
+    /// People, at the desk.
+    Desk(State),
+    /// The model.
+    Model(Model),
 }
 
 /// Where a question at the desk stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum State {
+pub enum State {
     /// It is being put there.
     Coming,
     /// People see it.
@@ -44,100 +64,72 @@ enum State {
     Leaving,
 }
 
+/// Nobody reads a question and says no in less. A client that does has not asked anybody.
+const FASTEST_NO: Duration = Duration::from_millis(250);
+
 impl Question {
-    /// A question for the client. What it cannot know (`older`) or peers often get wrong is said
-    /// in words it knows.
-    pub fn for_client(
-        elicitation: Elicitation,
-        revision: Revision,
-        older: bool,
-        locale: Locale,
-    ) -> Self {
-        let told = match &elicitation.wanted {
-            Wanted::Form(form) if older || !form.repairs.is_empty() => {
-                let telling = Telling::of(form, revision, locale);
-                (!telling.changes.is_empty() || !form.repairs.is_empty()).then(|| Box::new(telling))
-            }
-            _ => None,
-        };
-        Self::new(elicitation, At::Client { told })
-    }
-
-    /// A question for the desk.
-    pub fn at_desk(elicitation: Elicitation, turn: Turn, calls: Vec<Id>) -> Self {
-        let state = State::Coming;
-        let asked = At::Desk { turn, calls, state };
-        Self::new(elicitation, asked)
-    }
-
-    fn new(elicitation: Elicitation, asked: At) -> Self {
+    pub fn new(elicitation: Elicitation, wanted_by: WantedBy, calls: Vec<Id>, at: At) -> Self {
         let link = match elicitation.wanted {
             Wanted::Link(_) => link_name(&elicitation),
             Wanted::Form(_) => None,
         };
         Self {
             elicitation,
+            wanted_by,
+            calls,
+            at,
             link,
-            asked,
         }
     }
 
-    /// Its name at the desk, if it is there.
-    pub fn turn(&self) -> Option<Turn> {
-        match self.asked {
-            At::Desk { turn, .. } => Some(turn),
-            At::Client { .. } => None,
-        }
+    pub fn is_at_desk(&self) -> bool {
+        matches!(self.at, At::Desk(_))
     }
 
-    /// Whether people see it, and the server waits for what they say.
+    /// Whether somebody other than the client thinks about it, and a call may wait for them.
     pub fn waits(&self) -> bool {
-        self.state() == Some(State::There)
+        match self.at {
+            At::Client { .. } => false,
+            // A link that the server wanted opened is answered by that; a call that needs
+            // one done is not.
+            At::Desk(State::Opened(_)) => matches!(self.wanted_by, WantedBy::Links(_)),
+            At::Desk(state) => state == State::There,
+            At::Model(_) => true,
+        }
     }
 
     /// Who opened it, if it is a link and somebody has.
     pub fn opened_by(&self) -> Option<By> {
-        match self.state() {
-            Some(State::Opened(by)) => Some(by),
+        match self.at {
+            At::Desk(State::Opened(by)) => Some(by),
             _ => None,
         }
     }
 
     /// People see it now.
     pub fn asked(&mut self) {
-        if let At::Desk { state, .. } = &mut self.asked
-            && *state == State::Coming
-        {
+        if let At::Desk(state @ State::Coming) = &mut self.at {
             *state = State::There;
         }
     }
 
     /// It is being taken back.
     pub fn leaves(&mut self) {
-        if let At::Desk { state, .. } = &mut self.asked
+        if let At::Desk(state) = &mut self.at
             && !matches!(state, State::Opened(_))
         {
             *state = State::Leaving;
         }
     }
 
-    fn state(&self) -> Option<State> {
-        match self.asked {
-            At::Desk { state, .. } => Some(state),
-            At::Client { .. } => None,
-        }
-    }
-
     /// Whether it can have come up in no other call.
     pub fn only_of(&self, call: &Id) -> bool {
-        matches!(&self.asked, At::Desk { calls, .. } if calls.as_slice() == [call.clone()])
+        self.calls.as_slice() == [call.clone()]
     }
 
     /// A call is over.
     pub fn forget(&mut self, call: &Id) {
-        if let At::Desk { calls, .. } = &mut self.asked {
-            calls.retain(|candidate| candidate != call);
-        }
+        self.calls.retain(|candidate| candidate != call);
     }
 
     /// Whether it is the link of that name.
@@ -149,7 +141,8 @@ impl Question {
     pub fn told(&self, frame: &Frame) -> Option<Frame> {
         let At::Client {
             told: Some(telling),
-        } = &self.asked
+            ..
+        } = &self.at
         else {
             return None;
         };
@@ -161,31 +154,71 @@ impl Question {
     /// be read or does not fit is not passed on.
     pub fn heard(
         self,
+        now: Instant,
         frame: &Frame,
         id: &Id,
         members: &Members<'_>,
         rules: &Rules,
     ) -> Option<Frame> {
         // Without a result it is an error, and the server's to understand.
-        self.passed(frame, members.result?, rules)
+        self.passed(now, frame, members.result?, rules)
             .unwrap_or_else(|why| Some(Frame::error(Some(id), code::INTERNAL_ERROR, &why)))
     }
 
-    fn passed(self, frame: &Frame, result: &[u8], rules: &Rules) -> Result<Option<Frame>, String> {
+    /// What the client's response to a question of our own says.
+    pub fn said(&self, members: &Members<'_>, rules: &Rules) -> Option<Outcome> {
+        let result = serde_json::from_slice(members.result?).ok()?;
+        let answer = self
+            .elicitation
+            .answer(ElicitResult::read(result).ok()?, &rules.limits);
+        let by = By {
+            route: Route::Client,
+            human: true,
+        };
+        answer.ok().map(|answer| Outcome::Answered(answer, by))
+    }
+
+    /// Whether the client said no before anybody can have read the question.
+    fn is_unattended(&self, now: Instant, result: &ElicitResult) -> bool {
+        matches!(self.at, At::Client { since, .. } if now.duration_since(since) < FASTEST_NO)
+            && result.action() != Action::Accept
+    }
+
+    fn passed(
+        self,
+        now: Instant,
+        frame: &Frame,
+        result: &[u8],
+        rules: &Rules,
+    ) -> Result<Option<Frame>, String> {
         let unreadable =
             |why: &dyn Display| format!("midcall: the client's answer cannot be read: {why}");
         let result: Value =
             serde_json::from_slice(result).map_err(|_| unreadable(&"it is not JSON"))?;
         let result = ElicitResult::read(result).map_err(|why| unreadable(&why))?;
+        if self.is_unattended(now, &result) {
+            tracing::warn!("the client said no at once: it has not asked anybody");
+            let by = By {
+                route: Route::Client,
+                human: false,
+            };
+            let told = json!({"state": "answered", "by": by, "reason": "unattended"});
+            let result = serde_json::to_string(&result.with_outcome(told).write());
+            let edited = result
+                .ok()
+                .and_then(|result| frame.with(&["result"], &result));
+            return Ok(edited);
+        }
         let unfit = |unfit: Unfit| refused(&unfit);
         let (
             At::Client {
                 told: Some(telling),
+                ..
             },
             Wanted::Form(form),
             true,
         ) = (
-            &self.asked,
+            &self.at,
             &self.elicitation.wanted,
             result.content().is_some(),
         )
@@ -209,8 +242,8 @@ impl Question {
     }
 
     /// What the server is told when somebody opens the link.
-    pub fn opened(&mut self, id: &Id, by: By) -> Option<Frame> {
-        let At::Desk { state, .. } = &mut self.asked else {
+    pub fn opened(&mut self, by: By) -> Option<Frame> {
+        let At::Desk(state) = &mut self.at else {
             return None;
         };
         let is_link = matches!(self.elicitation.wanted, Wanted::Link(_));
@@ -218,12 +251,15 @@ impl Question {
             return None;
         }
         *state = State::Opened(by);
+        let WantedBy::Server(id) = &self.wanted_by else {
+            return None;
+        };
         let told = json!({"state": "answered", "by": by});
         let result = ElicitResult::accept(None).with_outcome(told);
         Some(Frame::result(id, &result.write()))
     }
 
-    /// What the server is told when the question ends, unless it was told already.
+    /// What the server is told when its question ends, unless it was told already.
     pub fn ended(self, id: &Id, outcome: Outcome) -> Option<Frame> {
         if self.opened_by().is_some() {
             return None;
@@ -237,6 +273,24 @@ impl Question {
         };
         Some(Frame::result(id, &result.with_outcome(told).write()))
     }
+}
+
+/// A form in words that a client knows which cannot know the server's (`older`), or that peers
+/// often get wrong; none if the server's do.
+pub fn telling(
+    elicitation: &Elicitation,
+    revision: Revision,
+    older: bool,
+    locale: Locale,
+) -> Option<Box<Telling>> {
+    let Wanted::Form(form) = &elicitation.wanted else {
+        return None;
+    };
+    if !older && form.repairs.is_empty() {
+        return None;
+    }
+    let telling = Telling::of(form, revision, locale);
+    (!telling.changes.is_empty() || !form.repairs.is_empty()).then(|| Box::new(telling))
 }
 
 /// Names fields, not values: what a client sends may be what a person typed.
@@ -261,6 +315,17 @@ fn refused(unfit: &Unfit) -> String {
 pub fn nobody(id: &Id, outcome: &Outcome) -> Frame {
     let result = ElicitResult::cancel().with_outcome(told(outcome));
     Frame::result(id, &result.write())
+}
+
+/// The error that a server gets which prefers one.
+pub fn unavailable(id: &Id, why: Unavailable) -> Frame {
+    let why = match why {
+        Unavailable::NoRoute => "no route leads to a person",
+        Unavailable::StoreLost => "the store is gone",
+        Unavailable::AskerGone => "whoever asked is gone",
+    };
+    let told = format!("midcall: nobody could be asked: {why}");
+    Frame::error(Some(id), code::INTERNAL_ERROR, &told)
 }
 
 /// How a question ended, as `_meta` tells it.

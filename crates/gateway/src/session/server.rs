@@ -1,15 +1,16 @@
 //! What the server says, its questions above all.
 
-use midcall_core::wire::{ElicitRequestParams, ElicitationCompleteParams, Modes, code};
-use midcall_core::{Asker, Elicitation};
-use midcall_desk::{Outcome, Withdrawn};
+use midcall_core::wire::{ElicitRequestParams, Mode, Telling, code};
+use midcall_core::{Asker, Elicitation, Wanted};
+use midcall_desk::{Outcome, Unavailable, Withdrawn};
 use tokio::time::Instant;
 
 use super::calls::Wants;
-use super::question::{self, Question};
-use super::{Act, Session, Turn};
+use super::question::{self, At, Question, State, WantedBy};
+use super::{Act, Session};
 use crate::era::legacy;
 use crate::frame::{Frame, Id, Kind, Members};
+use crate::route::Route;
 
 /// How many questions may be open at once. The desk has its own, lower bounds.
 const MOST_QUESTIONS: usize = 1_000;
@@ -22,34 +23,38 @@ impl Session {
         };
         let edited = match kind {
             Kind::Response { id: Some(id) } => {
+                let (id, mapped) = match self.errands.call(&id) {
+                    Some(call) => (call.clone(), frame.with(&["id"], call.as_json())),
+                    None => (id, None),
+                };
+                // Of these the server knows nothing.
+                if self.calls.is_ours(&id) || self.errands.is_held(&id) {
+                    return;
+                }
+                let told = mapped.as_ref().unwrap_or(&frame);
+                if self.needs_links(now, &id, told, &members, acts) {
+                    return;
+                }
+                self.errands.remove(&id);
                 if self.claims.has(&id) {
                     self.closed(&id);
-                    let told = self.claims.result(&id, frame, now);
+                    let told = self.claims.result(&id, mapped.unwrap_or(frame), now);
                     return self.collected(told, acts);
-                }
-                // Of a call of our own tool the server knows nothing.
-                if self.calls.is_claim(&id) {
-                    return;
                 }
                 let wanted = self.closed(&id);
                 if self.opening.as_ref() == Some(&id) {
                     self.initialized(&frame, &members)
-                } else if wanted == Some(Wants::Tools) && self.may_let_go() {
+                } else if wanted == Some(Wants::Tools) && self.reads_tools() {
+                    let added = self.added_tools();
                     members
                         .result
-                        .and_then(|result| self.tools.listed(&frame, result))
+                        .and_then(|result| self.tools.listed(&frame, result, added))
                 } else {
-                    None
+                    mapped
                 }
             }
             Kind::Request { id, method } if method == ElicitRequestParams::METHOD => {
-                match self.question(&frame, id, &members) {
-                    Asked::Client(edited) => edited,
-                    Asked::Otherwise(act) => {
-                        acts.push(act);
-                        return;
-                    }
-                }
+                return self.question(now, frame.clone(), id, &members, acts);
             }
             Kind::Notification { method } => match &*method {
                 "notifications/progress" if self.claims.is_silent(members.progress_token) => return,
@@ -85,101 +90,122 @@ impl Session {
     }
 
     /// Finds somebody to answer a question.
-    fn question(&mut self, frame: &Frame, id: Id, members: &Members<'_>) -> Asked {
+    fn question(
+        &mut self,
+        now: Instant,
+        frame: Frame,
+        id: Id,
+        members: &Members<'_>,
+        acts: &mut Vec<Act>,
+    ) {
         if self.client_gone {
             let why = Outcome::Withdrawn(Withdrawn::ByClient);
-            return Asked::Otherwise(Act::ToServer(question::nobody(&id, &why)));
+            return acts.push(Act::ToServer(question::nobody(&id, &why)));
         }
-        if self.questions.len() >= MOST_QUESTIONS || self.questions.contains_key(&id) {
+        let refused = |code, why: &str| Act::ToServer(Frame::error(Some(&id), code, why));
+        if self.questions.len() >= MOST_QUESTIONS || self.questions.turn(&id).is_some() {
             let told = "midcall: this id is in use, or too many questions are open";
-            return Asked::refused(&id, code::INVALID_REQUEST, told);
+            return acts.push(refused(code::INVALID_REQUEST, told));
         }
         let asker = Asker {
-            tool: self.calls.tool(),
+            tool: self.tool(),
             ..self.server.asker.clone()
         };
         let params = members
             .params
             .and_then(|params| str::from_utf8(params).ok());
         let read = Elicitation::read(params.unwrap_or("null"), asker, &self.rules.limits);
-        let modes = self
-            .client
-            .as_ref()
-            .map_or(Modes::default(), |client| client.modes);
+        let modes = self.modes();
         let elicitation = match read {
             Ok(elicitation) => elicitation,
             // A client that can ask may understand it all the same.
-            Err(_) if modes.form && self.rules.routes.client => return Asked::Client(None),
-            Err(error) => return Asked::refused(&id, code::INVALID_PARAMS, &error.to_string()),
+            Err(_) if modes.form && self.rules.routes.has(Route::Client) => {
+                return acts.push(Act::ToClient(frame));
+            }
+            Err(error) => return acts.push(refused(code::INVALID_PARAMS, &error.to_string())),
         };
-        if self.rules.routes.client_answers(modes, &elicitation) {
-            let revision = self
-                .client
-                .as_ref()
-                .map_or(self.server.revision, |client| client.revision);
-            let older = revision < self.server.revision;
-            let question = Question::for_client(elicitation, revision, older, self.rules.locale);
-            let edited = question.told(frame);
-            self.questions.insert(id, question);
-            return Asked::Client(edited);
-        }
-        if !self.rules.routes.page {
-            // The client has not said that it can, so let it say that it cannot.
-            return Asked::Client(None);
-        }
-        self.turn = Turn(self.turn.0 + 1);
-        let act = Act::Ask(self.turn, Box::new(elicitation.clone()));
+        let mode = match elicitation.wanted {
+            Wanted::Form(_) => Mode::Form,
+            Wanted::Link(_) => Mode::Url,
+        };
         let mut calls = self.calls.at_server();
         calls.extend(self.claims.running());
-        let question = Question::at_desk(elicitation, self.turn, calls);
-        self.questions.insert(id, question);
-        Asked::Otherwise(act)
+        let route = self.rules.routes.first(|route| match route {
+            Route::Client => modes.has(mode) && self.renders(&elicitation),
+            Route::Page | Route::Api => true,
+            Route::Model => self.model_may(&elicitation, &calls),
+        });
+        let wanted_by = WantedBy::Server(id.clone());
+        let new = |at| Question::new(elicitation.clone(), wanted_by, calls, at);
+        match route {
+            Some(Route::Client) => {
+                let question = new(At::Client {
+                    told: self.told(&elicitation),
+                    since: now,
+                });
+                acts.push(Act::ToClient(question.told(&frame).unwrap_or(frame)));
+                self.questions.add(Some(id), question);
+            }
+            Some(Route::Page | Route::Api) => {
+                let question = new(At::Desk(State::Coming));
+                let turn = self.questions.add(Some(id), question);
+                acts.push(Act::Ask(turn, Box::new(elicitation)));
+            }
+            Some(Route::Model) => {
+                let question = new(At::Desk(State::Coming));
+                self.ask_model(now, question, Some(id), acts);
+            }
+            None => {
+                let nobody = Outcome::Unavailable(Unavailable::NoRoute);
+                let question = new(At::Desk(State::Coming));
+                self.question_ended(now, question, nobody, acts);
+            }
+        }
+    }
+
+    /// A form in words that the client knows, if it does not know the server's.
+    fn told(&self, elicitation: &Elicitation) -> Option<Box<Telling>> {
+        let client = self.client.as_ref();
+        let revision = client.map_or(self.server.revision, |client| client.revision);
+        let older = revision < self.server.revision;
+        question::telling(elicitation, revision, older, self.rules.locale)
+    }
+
+    /// The tool that is being called, if there is no doubt about it.
+    fn tool(&self) -> Option<String> {
+        let mut named = self.calls.tools().chain(self.claims.tools()).flatten();
+        let name = named.next().filter(|_| named.next().is_none())?;
+        serde_json::from_slice(name).ok()
     }
 
     /// The server takes a question back; `true` if the client never heard of it.
     fn server_cancelled(&mut self, members: &Members<'_>, acts: &mut Vec<Act>) -> bool {
-        let Some(id) = members.request_id.and_then(Id::read) else {
+        let id = members.request_id.and_then(Id::read);
+        let Some(turn) = id.and_then(|id| self.questions.turn(&id)) else {
             return false;
         };
-        let Some(question) = self.questions.remove(&id) else {
+        let Some(question) = self.questions.remove(turn) else {
             return false;
         };
-        let turn = question.turn();
-        acts.extend(turn.map(|turn| Act::Withdraw(turn, Withdrawn::ByServer)));
-        turn.is_some()
-    }
-
-    /// What a link was for is done; `true` if the client never heard of the link.
-    fn complete(&mut self, members: &Members<'_>, acts: &mut Vec<Act>) -> bool {
-        let params = members
-            .params
-            .and_then(|params| serde_json::from_slice(params).ok());
-        let Some(Ok(done)) = params.map(ElicitationCompleteParams::read) else {
-            return false;
-        };
-        let mut open = self.questions.values_mut();
-        let Some(question) = open.find(|question| question.is_link(&done.elicitation_id)) else {
-            return false;
-        };
-        let Some(turn) = question.turn() else {
-            return false;
-        };
-        acts.push(match question.opened_by() {
-            Some(by) => Act::Complete(turn, by),
-            // Nobody has opened it here, so nobody has said yes.
-            None => {
-                question.leaves();
-                Act::Withdraw(turn, Withdrawn::ByServer)
+        match &question.at {
+            At::Client { .. } => return false,
+            At::Desk(_) => acts.push(Act::Withdraw(turn, Withdrawn::ByServer)),
+            At::Model(model) => {
+                let taken_back = Outcome::Withdrawn(Withdrawn::ByServer);
+                self.answered.ended(model, &taken_back);
             }
-        });
+        }
         true
     }
 
     pub(super) fn server_gone(&mut self, now: Instant, how: String, acts: &mut Vec<Act>) {
         let gone = Withdrawn::ServerGone;
-        for (_, question) in self.questions.drain() {
-            acts.extend(question.turn().map(|turn| Act::Withdraw(turn, gone)));
+        for (turn, question) in self.questions.drain() {
+            if question.is_at_desk() {
+                acts.push(Act::Withdraw(turn, gone));
+            }
         }
+        self.errands.clear();
         let words = self.server_gone.insert(gone_words(&how)).clone();
         for id in self.claims.running() {
             let error = Frame::error(Some(&id), code::INTERNAL_ERROR, &words);
@@ -209,18 +235,4 @@ fn are_questions(batch: &Frame) -> bool {
     batch.parts().iter().any(|part| {
         matches!(part.peek(), Some((Kind::Request { method, .. }, _)) if method == ElicitRequestParams::METHOD)
     })
-}
-
-/// Who is going to answer.
-enum Asked {
-    /// The client, asked in other words if there are any.
-    Client(Option<Frame>),
-    /// Somebody else, or nobody.
-    Otherwise(Act),
-}
-
-impl Asked {
-    fn refused(id: &Id, code: i64, why: &str) -> Self {
-        Self::Otherwise(Act::ToServer(Frame::error(Some(id), code, why)))
-    }
 }

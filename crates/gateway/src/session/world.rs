@@ -8,7 +8,7 @@ use midcall_desk::{By, Outcome, Route, Withdrawn};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Act, Event, Rules, Session, Turn};
+use super::{Act, Confirm, Event, OnUnavailable, Rules, Session, Turn};
 use crate::claim::Waiting;
 use crate::frame::Frame;
 
@@ -26,13 +26,22 @@ pub struct World {
 
 impl World {
     pub fn new(ask: &str) -> Self {
-        let rules = Rules {
+        Self::with(ask, |_| {})
+    }
+
+    /// Under other rules than usual.
+    pub fn with(ask: &str, change: impl FnOnce(&mut Rules)) -> Self {
+        let mut rules = Rules {
             routes: ask.parse().unwrap(),
             limits: Limits::default(),
             locale: Locale::EnUs,
             hold: Some(Duration::from_secs(45)),
+            patience: Duration::from_secs(300),
+            confirm: Confirm::Never,
+            on_unavailable: OnUnavailable::Cancel,
             name: "server.js".to_owned(),
         };
+        change(&mut rules);
         Self {
             session: Session::new(rules),
             now: Instant::now(),
@@ -48,15 +57,19 @@ impl World {
     /// A session that is open: the client's revision and capabilities, the server's revision.
     pub fn opened(ask: &str, client: &str, capabilities: Value, server: &str) -> Self {
         let mut world = Self::new(ask);
-        world.client(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params":
+        world.open(client, capabilities, server);
+        world
+    }
+
+    pub fn open(&mut self, client: &str, capabilities: Value, server: &str) {
+        self.client(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params":
             {"protocolVersion": client, "capabilities": capabilities, "clientInfo": {"name": "c", "version": "1"}}}));
-        world.server(
+        self.server(
             json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": server,
             "capabilities": {}, "serverInfo": {"name": "books", "version": "2"}}}),
         );
-        world.to_client.clear();
-        world.to_server.clear();
-        world
+        self.to_client.clear();
+        self.to_server.clear();
     }
 
     /// With a client that declares nothing.
@@ -94,14 +107,28 @@ impl World {
         self.to_server.clear();
     }
 
+    /// The client lists the tools, and this is what the server says they are.
+    pub fn lists(&mut self, tools: Value) -> Value {
+        self.client(json!({"jsonrpc": "2.0", "id": "list", "method": "tools/list"}));
+        self.server(json!({"jsonrpc": "2.0", "id": "list", "result": {"tools": tools}}));
+        self.to_server.clear();
+        self.told_client()["result"]["tools"].clone()
+    }
+
     /// A question comes, and if it goes to the desk, people see it.
     pub fn asks(&mut self, id: u64, params: Value) {
         let before = self.asked.len();
         self.server(
             json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params}),
         );
-        if let Some((turn, _)) = self.asked.get(before) {
-            self.on(Event::Asked(*turn, waiting()));
+        self.see(before);
+    }
+
+    /// People see what was asked since.
+    pub fn see(&mut self, before: usize) {
+        let turns: Vec<Turn> = self.asked[before..].iter().map(|(turn, _)| *turn).collect();
+        for turn in turns {
+            self.on(Event::Asked(turn, waiting()));
         }
     }
 

@@ -4,13 +4,19 @@ use std::time::Duration;
 
 use midcall_core::{Answer, Elicitation, Limits, Values, Wanted, Words};
 use midcall_desk::{By, Outcome, Route, Unavailable, Withdrawn};
-use proptest::prelude::*;
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use super::world::{PAGE, World, day, link};
-use super::{Act, Event, Turn};
+use super::{Event, OnUnavailable, Turn};
 use crate::frame::Frame;
+
+mod bytes;
+mod confirm;
+mod links;
+mod model;
+
+/// Longer than a client needs that asks nobody.
+const A_MOMENT: Duration = Duration::from_millis(300);
 
 fn accepted(elicitation: &Elicitation, content: Value) -> Answer {
     let Wanted::Form(form) = &elicitation.wanted else {
@@ -40,6 +46,7 @@ fn a_client_that_can_ask_is_asked_and_heard_word_for_word() {
     ] {
         world.asks(id, params.clone());
         assert_eq!(world.told_client()["params"], params);
+        world.passes(A_MOMENT);
         let answer = json!({"jsonrpc": "2.0", "id": id, "result": result});
         world.client(answer.clone());
         assert_eq!(world.told_server(), answer);
@@ -135,8 +142,8 @@ fn every_mode_finds_its_own_way() {
         ("client,page", both(), false, false),
         ("page,client", both(), true, true),
         ("page", both(), true, true),
+        ("api", both(), true, true),
         ("client", json!({"elicitation": {}}), false, false),
-        ("client", json!({}), false, false),
     ] {
         let mut world = World::opened(ask, "2025-11-25", capabilities.clone(), "2025-11-25");
         world.asks(7, day());
@@ -504,68 +511,48 @@ fn a_question_that_is_being_taken_back_keeps_no_call_waiting() {
     assert!(world.to_client.is_empty(), "{:?}", world.to_client);
 }
 
-fn anything() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        any::<f64>().prop_map(Value::from),
-        ".*".prop_map(Value::from),
-    ];
-    leaf.prop_recursive(4, 24, 4, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::vec((".*", inner), 0..4)
-                .prop_map(|members| Value::Object(members.into_iter().collect())),
-        ]
-    })
-}
-
-/// A message as some peer may write it: any members, ids and spacing.
-fn message() -> impl Strategy<Value = String> {
-    let id = prop_oneof![
-        any::<i64>().prop_map(|id| id.to_string()),
-        any::<u64>().prop_map(|id| id.to_string()),
-        Just("1.0".to_owned()),
-        Just("1e300".to_owned()),
-        Just("123456789012345678901234567890".to_owned()),
-        ".*".prop_map(|id| json!(id).to_string()),
-    ];
-    let method = prop_oneof![
-        Just("tools/call".to_owned()),
-        Just("notifications/progress".to_owned()),
-        Just("resources/updated".to_owned()),
-        "[a-z/$é]{1,20}"
-    ];
-    (id, method, anything(), anything(), 0..4, prop_oneof![Just(""), Just(" "), Just("\t")], prop_oneof![Just("\n"), Just("\r\n")])
-        .prop_map(|(id, method, params, extra, kind, gap, end)| {
-            let method = json!(method);
-            let body = match kind {
-                0 => format!(r#"{{"jsonrpc":"2.0",{gap}"id":{id},"method":{gap}{method},"params":{params},"x":{extra}}}"#),
-                1 => format!(r#"{{"params":{params},{gap}"method":{method},"jsonrpc":"2.0","x":{extra}}}"#),
-                2 => format!(r#"{{"result":{params},"x":{extra},{gap}"jsonrpc":"2.0","id":{id}{gap}}}"#),
-                _ => format!(r#"[{{"jsonrpc":"2.0","id":{id},"method":{method}}},{gap}{extra}]"#),
-            };
-            format!("{gap}{body}{end}")
-        })
-}
-
-proptest! {
-    #[test]
-    fn what_is_no_question_passes_byte_for_byte(lines in prop::collection::vec((any::<bool>(), message()), 1..20)) {
-        let mut session = World::plain().session;
-        for (from_client, line) in lines {
-            let mut acts = Vec::new();
-            let frame = Frame::new(line.clone().into());
-            let event = if from_client { Event::Client(frame) } else { Event::Server(frame) };
-            session.on(Instant::now(), event, &mut acts);
-            prop_assert_eq!(acts.len(), 1, "{}", line);
-            let passed = match acts.remove(0) {
-                Act::ToServer(frame) if from_client => frame,
-                Act::ToClient(frame) if !from_client => frame,
-                other => return Err(TestCaseError::fail(format!("{other:?} for {line}"))),
-            };
-            prop_assert_eq!(passed.into_bytes(), line.into_bytes());
-        }
+#[test]
+fn a_no_that_comes_at_once_is_told_as_nobodys() {
+    let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+    for action in ["decline", "cancel"] {
+        world.asks(7, day());
+        world.client(
+            json!({"jsonrpc": "2.0", "id": 7, "result": {"action": action, "_meta": {"x": 1}}}),
+        );
+        let told = world.told_server();
+        assert_eq!(told["result"]["action"], action);
+        let unattended = json!({"state": "answered", "by": {"route": "client", "human": false}, "reason": "unattended"});
+        assert_eq!(
+            told["result"]["_meta"],
+            json!({"x": 1, "dev.midcall/outcome": unattended})
+        );
     }
+    // It is not asked again by another way, and never becomes a yes.
+    assert!(world.asked.is_empty());
+    world.asks(8, day());
+    world.passes(A_MOMENT);
+    world.client(json!({"jsonrpc": "2.0", "id": 8, "result": {"action": "decline"}}));
+    assert_eq!(world.told_server()["result"], json!({"action": "decline"}));
+}
+
+#[test]
+fn where_nobody_can_be_asked_the_server_hears_that() {
+    let mut world = World::opened("client", "2025-11-25", json!({}), "2025-11-25");
+    world.asks(7, day());
+    let told = world.told_server();
+    assert_eq!(told["result"]["action"], "cancel");
+    assert_eq!(
+        told["result"]["_meta"]["dev.midcall/outcome"],
+        json!({"state": "unavailable", "reason": "no_route"})
+    );
+    let mut world = World::with("client", |rules| {
+        rules.on_unavailable = OnUnavailable::Error
+    });
+    world.open("2025-11-25", json!({}), "2025-11-25");
+    world.asks(7, day());
+    let error = world.told_server()["error"].clone();
+    assert_eq!(
+        error["message"],
+        "midcall: nobody could be asked: no route leads to a person"
+    );
 }

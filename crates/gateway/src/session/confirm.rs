@@ -1,0 +1,245 @@
+//! Calls that a person agrees to before the server gets them.
+
+use midcall_core::{Answer, Asker, Elicitation, secret};
+use midcall_desk::{Outcome, Withdrawn};
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use super::errand::Stage;
+use super::question::{At, Question, State, WantedBy};
+use super::{Act, Session};
+use crate::claim::pending;
+use crate::claim::tools::Hints;
+use crate::frame::{Frame, Id, Members};
+use crate::route::Route;
+
+/// Which calls a person agrees to first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum Confirm {
+    /// None.
+    #[default]
+    Never,
+    /// Those of tools that may destroy something, as far as their annotations say.
+    Destructive,
+    /// All.
+    All,
+}
+
+/// How much of a call's arguments is shown.
+const PREVIEW: usize = 2_000;
+/// How much of each.
+const PREVIEW_EACH: usize = 200;
+
+impl Session {
+    /// Asks somebody before a call is passed on, if it needs that; `false` if it does not.
+    pub(super) fn confirms(
+        &mut self,
+        now: Instant,
+        call: &Id,
+        frame: &Frame,
+        members: &Members<'_>,
+        acts: &mut Vec<Act>,
+    ) -> bool {
+        let hints = self.tools.hints(members.name);
+        let must = match self.rules.confirm {
+            Confirm::Never => false,
+            Confirm::Destructive => hints.is_destructive(),
+            Confirm::All => true,
+        };
+        if !must {
+            return false;
+        }
+        let Some(elicitation) = self.confirmation(members, hints) else {
+            let words = self.say("mcp.elicitation.confirm.unreadable");
+            acts.push(Act::ToClient(Frame::result(call, &pending::error(&words))));
+            self.calls.close(call);
+            return true;
+        };
+        self.errands.add(call.clone(), frame, Stage::Confirmation);
+        let wanted_by = WantedBy::Confirmation(call.clone());
+        let calls = vec![call.clone()];
+        // A model cannot agree for a person to what a model wants to do.
+        let modes = self.modes();
+        let route = self.rules.routes.first(|route| match route {
+            Route::Client => modes.form && self.renders(&elicitation),
+            Route::Page | Route::Api => true,
+            Route::Model => false,
+        });
+        match route {
+            Some(Route::Client) => {
+                let id = self.own_id();
+                let at = At::Client {
+                    told: None,
+                    since: now,
+                };
+                let ask = Frame::request(&id, "elicitation/create", elicitation.params());
+                let question = Question::new(elicitation, wanted_by, calls, at);
+                self.questions.add(Some(id), question);
+                acts.push(Act::ToClient(ask));
+            }
+            Some(_) => {
+                let at = At::Desk(State::Coming);
+                let question = Question::new(elicitation.clone(), wanted_by, calls, at);
+                let turn = self.questions.add(None, question);
+                acts.push(Act::Ask(turn, Box::new(elicitation)));
+            }
+            None => {
+                let words = self.say("mcp.elicitation.confirm.nobody");
+                self.answer(
+                    now,
+                    call,
+                    Frame::result(call, &pending::error(&words)),
+                    acts,
+                );
+            }
+        }
+        true
+    }
+
+    /// Somebody agreed to a call, or nobody did.
+    pub(super) fn confirmed(
+        &mut self,
+        now: Instant,
+        call: &Id,
+        outcome: &Outcome,
+        acts: &mut Vec<Act>,
+    ) {
+        let key = match outcome {
+            Outcome::Answered(Answer::Accepted(_), _) => return self.make(call, acts),
+            Outcome::Answered(..) => "mcp.elicitation.confirm.refused",
+            Outcome::TimedOut => "mcp.elicitation.confirm.timed_out",
+            Outcome::Withdrawn(_) | Outcome::Unavailable(_) => "mcp.elicitation.confirm.nobody",
+        };
+        let mut words = self.say(key);
+        if let Outcome::Answered(
+            Answer::Declined {
+                reason: Some(reason),
+            },
+            _,
+        ) = outcome
+        {
+            words = format!("{words}: {}", reason.as_str());
+        }
+        self.answer(
+            now,
+            call,
+            Frame::result(call, &pending::error(&words)),
+            acts,
+        );
+    }
+
+    /// Takes back what a call that is held waits for.
+    pub(super) fn withdraw_for(&mut self, call: &Id, acts: &mut Vec<Act>) {
+        let is_for = |question: &Question| match &question.wanted_by {
+            WantedBy::Confirmation(id) | WantedBy::Links(id) => id == call,
+            WantedBy::Server(_) => false,
+        };
+        let questions = self.questions.iter();
+        let meant = questions.filter(|(_, question)| is_for(question));
+        let turns: Vec<_> = meant.map(|(turn, _)| turn).collect();
+        for turn in turns {
+            let question = self.questions.remove(turn);
+            if question.is_some_and(|question| question.is_at_desk()) {
+                acts.push(Act::Withdraw(turn, Withdrawn::ByClient));
+            }
+        }
+    }
+
+    fn confirmation(&self, members: &Members<'_>, hints: Hints) -> Option<Elicitation> {
+        let params: Value = serde_json::from_slice(members.params?).ok()?;
+        let tool = params["name"].as_str()?;
+        let server = self.server.asker.server.as_str();
+        let key = if hints.is_destructive() {
+            "mcp.elicitation.confirm.destructive"
+        } else {
+            "mcp.elicitation.confirm.call"
+        };
+        let words = [("tool", tool.into()), ("server", server.into())];
+        let mut message = self.rules.locale.say(key, &words);
+        if let Some(arguments) = params["arguments"].as_object() {
+            message += &preview(arguments);
+        }
+        let params =
+            json!({"message": message, "requestedSchema": {"type": "object", "properties": {}}});
+        let asker = Asker {
+            tool: Some(tool.to_owned()),
+            ..self.server.asker.clone()
+        };
+        Elicitation::read(&params.to_string(), asker, &self.rules.limits).ok()
+    }
+}
+
+/// A call's arguments, a line each, as far as people read them. Secrets are not shown.
+fn preview(arguments: &Map<String, Value>) -> String {
+    let mut text = String::new();
+    for (name, value) in arguments {
+        let shown = masked(name, value);
+        let line = format!(
+            "\n{}: {}",
+            cut(name, PREVIEW_EACH),
+            cut(&shown, PREVIEW_EACH)
+        );
+        if text.len() + line.len() > PREVIEW {
+            text += "\n…";
+            break;
+        }
+        text += &line;
+    }
+    text
+}
+
+/// A value as it is shown: secrets, at any depth, are not.
+fn masked(name: &str, value: &Value) -> String {
+    fn mask(name: &str, value: &mut Value, depth: usize) {
+        if secret::asks(name, None, None, None).is_some() || depth > 32 {
+            *value = "•••".into();
+            return;
+        }
+        match value {
+            Value::Object(members) => {
+                for (name, value) in members {
+                    mask(name, value, depth + 1);
+                }
+            }
+            Value::Array(items) => {
+                for value in items {
+                    mask(name, value, depth + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut value = value.clone();
+    mask(name, &mut value, 0);
+    match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+/// The beginning of a text, on one line.
+fn cut(text: &str, most: usize) -> String {
+    let one_line = text.replace(['\n', '\r'], " ");
+    match one_line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &one_line[..end]),
+        None => one_line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_shown_as_far_as_people_read_them_and_secrets_are_not() {
+        let arguments = json!({"path": "/a\nb", "apiKey": "s3cret", "deep": {"list": [{"password": "s3cret"}], "n": 1},
+            "long": "x".repeat(10_000)});
+        let shown = preview(arguments.as_object().unwrap());
+        assert!(!shown.contains("s3cret"), "{shown}");
+        assert!(shown.starts_with(
+            "\npath: /a b\napiKey: •••\ndeep: {\"list\":[{\"password\":\"•••\"}],\"n\":1}\nlong: x"
+        ));
+        let many: Map<String, Value> = (0..1_000).map(|n| (n.to_string(), n.into())).collect();
+        assert!(preview(&many).len() <= PREVIEW + "\n…".len());
+    }
+}

@@ -1,0 +1,134 @@
+//! Calls as the client made them, kept for as long as they may have to be made, or made again.
+
+use std::collections::HashMap;
+
+use super::{Act, Session};
+use crate::frame::{Frame, Id};
+use tokio::time::Instant;
+
+/// Errands by the client's ids.
+#[derive(Default)]
+pub struct Errands {
+    open: HashMap<Id, Errand>,
+    /// The client's ids, by those of ours that the server knows the calls by.
+    ours: HashMap<Id, Id>,
+}
+
+/// A call as the client made it.
+pub struct Errand {
+    pub request: Frame,
+    pub stage: Stage,
+    /// The addresses that a person was sent to for it.
+    pub followed: Vec<String>,
+}
+
+/// Where a call is.
+pub enum Stage {
+    /// At the server, by an id of ours if it was made again.
+    Server(Option<Id>),
+    /// With whoever may agree to it.
+    Confirmation,
+    /// With whoever follows the links that it needs: how many are left, and the error that
+    /// named them.
+    Links { left: usize, error: Frame },
+}
+
+impl Errand {
+    /// The tool that is called.
+    pub fn tool(&self) -> Option<String> {
+        let (_, members) = self.request.peek()?;
+        serde_json::from_slice(members.name?).ok()
+    }
+}
+
+impl Errands {
+    pub fn add(&mut self, call: Id, request: &Frame, stage: Stage) {
+        let errand = Errand {
+            request: request.kept(),
+            stage,
+            followed: Vec::new(),
+        };
+        self.open.insert(call, errand);
+    }
+
+    pub fn get(&self, call: &Id) -> Option<&Errand> {
+        self.open.get(call)
+    }
+
+    pub fn get_mut(&mut self, call: &Id) -> Option<&mut Errand> {
+        self.open.get_mut(call)
+    }
+
+    /// The client's id of a call that the server knows by one of ours.
+    pub fn call(&self, ours: &Id) -> Option<&Id> {
+        self.ours.get(ours)
+    }
+
+    /// The id by which the server knows a call, if it is not the client's.
+    pub fn id_at_server(&self, call: &Id) -> Option<&Id> {
+        match &self.open.get(call)?.stage {
+            Stage::Server(ours) => ours.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Whether a call waits for somebody, and the server does not have it.
+    pub fn is_held(&self, call: &Id) -> bool {
+        (self.open.get(call)).is_some_and(|errand| !matches!(errand.stage, Stage::Server(_)))
+    }
+
+    /// The server has answered a call, but that is not the end of it.
+    pub fn hold(&mut self, call: &Id, stage: Stage) {
+        if let Some(errand) = self.open.get_mut(call)
+            && let Stage::Server(Some(ours)) = std::mem::replace(&mut errand.stage, stage)
+        {
+            self.ours.remove(&ours);
+        }
+    }
+
+    /// A call is over.
+    pub fn remove(&mut self, call: &Id) -> Option<Errand> {
+        let errand = self.open.remove(call)?;
+        if let Stage::Server(Some(ours)) = &errand.stage {
+            self.ours.remove(ours);
+        }
+        Some(errand)
+    }
+
+    pub fn clear(&mut self) {
+        self.open.clear();
+        self.ours.clear();
+    }
+}
+
+impl Session {
+    /// Makes a call that was held.
+    pub(super) fn make(&mut self, call: &Id, acts: &mut Vec<Act>) {
+        let again = self.own_id();
+        let Some(errand) = self.errands.open.get_mut(call) else {
+            return;
+        };
+        // The server has answered the first of them, and no id may be used twice.
+        let is_again = matches!(errand.stage, Stage::Links { .. });
+        let request = if is_again {
+            self.errands.ours.insert(again.clone(), call.clone());
+            errand.request.with(&["id"], again.as_json())
+        } else {
+            Some(errand.request.clone())
+        };
+        errand.stage = Stage::Server(is_again.then_some(again));
+        acts.extend(request.map(Act::ToServer));
+    }
+
+    /// Answers a call, now or when its result is collected.
+    pub(super) fn answer(&mut self, now: Instant, call: &Id, frame: Frame, acts: &mut Vec<Act>) {
+        self.errands.remove(call);
+        let wanted = self.closed(call);
+        if self.claims.has(call) {
+            let told = self.claims.result(call, frame, now);
+            self.collected(told, acts);
+        } else if wanted.is_some() {
+            acts.push(Act::ToClient(frame));
+        }
+    }
+}

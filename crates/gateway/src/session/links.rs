@@ -1,0 +1,199 @@
+//! `-32042`: a call that the server takes only after links have been followed.
+//!
+//! A client that knows nothing of links never sees that error. A person follows them on the
+//! page, and then the call is made again.
+
+use midcall_core::wire::{
+    Asked, ElicitRequestParams, ElicitationCompleteParams, Mode, UrlElicitationRequired, code,
+};
+use midcall_core::{Answer, Asker, Elicitation};
+use midcall_desk::{Outcome, Withdrawn};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use super::errand::Stage;
+use super::question::{At, Question, State, WantedBy};
+use super::{Act, Session};
+use crate::frame::{Frame, Id, Members};
+use crate::route::Route;
+
+/// How many links one call may need, all in all.
+const MOST: usize = 16;
+
+#[derive(Deserialize)]
+struct RpcError<'a> {
+    code: i64,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+}
+
+impl Session {
+    /// Whether calls may have to be made again because somebody other than the client follows
+    /// their links.
+    pub(super) fn follows_links(&self) -> bool {
+        let modes = self.modes();
+        let first = self.rules.routes.first(|route| match route {
+            Route::Client => modes.has(Mode::Url),
+            route => route.modes().has(Mode::Url),
+        });
+        first.is_some_and(|route| route != Route::Client)
+    }
+
+    /// Asks for the links that a call needs, if its response names any.
+    pub(super) fn needs_links(
+        &mut self,
+        now: Instant,
+        call: &Id,
+        frame: &Frame,
+        members: &Members<'_>,
+        acts: &mut Vec<Act>,
+    ) -> bool {
+        let Some(errand) = self.errands.get(call) else {
+            return false;
+        };
+        let Some(needed) = members.error.and_then(links) else {
+            return false;
+        };
+        let urls: Vec<String> = needed.elicitations.iter().filter_map(url).collect();
+        let again = urls.iter().any(|url| errand.followed.contains(url));
+        if again || errand.followed.len() + urls.len() > MOST {
+            let key = if again {
+                "mcp.elicitation.links.again"
+            } else {
+                "mcp.elicitation.links.too_many"
+            };
+            let error = self.links_error(frame, key);
+            self.answer(now, call, error, acts);
+            return true;
+        }
+        let asker = Asker {
+            tool: errand.tool(),
+            ..self.server.asker.clone()
+        };
+        let read = |params: &ElicitRequestParams| {
+            let params = serde_json::to_string(&params.write(self.server.revision).ok()?).ok()?;
+            Elicitation::read(&params, asker.clone(), &self.rules.limits).ok()
+        };
+        let Some(links) = needed
+            .elicitations
+            .iter()
+            .map(read)
+            .collect::<Option<Vec<_>>>()
+        else {
+            return false;
+        };
+        let (left, error) = (links.len(), frame.kept());
+        self.errands.hold(call, Stage::Links { left, error });
+        if let Some(errand) = self.errands.get_mut(call) {
+            errand.followed.extend(urls);
+        }
+        for link in links {
+            let wanted_by = WantedBy::Links(call.clone());
+            let at = At::Desk(State::Coming);
+            let question = Question::new(link.clone(), wanted_by, vec![call.clone()], at);
+            let turn = self.questions.add(None, question);
+            acts.push(Act::Ask(turn, Box::new(link)));
+        }
+        true
+    }
+
+    /// How a link that a call needs ended.
+    pub(super) fn link_ended(
+        &mut self,
+        now: Instant,
+        call: &Id,
+        outcome: &Outcome,
+        acts: &mut Vec<Act>,
+    ) {
+        let key = match outcome {
+            Outcome::Answered(Answer::Accepted(_), _) => return self.followed(call, acts),
+            Outcome::Answered(..) => "mcp.elicitation.links.declined",
+            Outcome::TimedOut => "mcp.elicitation.links.timed_out",
+            Outcome::Withdrawn(_) | Outcome::Unavailable(_) => "mcp.elicitation.links.nobody",
+        };
+        if let Some(Stage::Links { error, .. }) = self.errands.get(call).map(|it| &it.stage) {
+            let error = self.links_error(error, key);
+            self.withdraw_for(call, acts);
+            self.answer(now, call, error, acts);
+        }
+    }
+
+    /// One of the links that a call needs has served its purpose.
+    fn followed(&mut self, call: &Id, acts: &mut Vec<Act>) {
+        if let Some(errand) = self.errands.get_mut(call)
+            && let Stage::Links { left, .. } = &mut errand.stage
+        {
+            *left -= 1;
+            if *left == 0 {
+                self.make(call, acts);
+            }
+        }
+    }
+
+    /// What a link was for is done; `true` if the client never heard of the link.
+    pub(super) fn complete(&mut self, members: &Members<'_>, acts: &mut Vec<Act>) -> bool {
+        let params = members
+            .params
+            .and_then(|params| serde_json::from_slice(params).ok());
+        let Some(Ok(done)) = params.map(ElicitationCompleteParams::read) else {
+            return false;
+        };
+        let mut open = self.questions.iter_mut();
+        let is_meant =
+            |question: &Question| question.is_at_desk() && question.is_link(&done.elicitation_id);
+        let Some((turn, question)) = open.find(|(_, question)| is_meant(question)) else {
+            return false;
+        };
+        match (question.opened_by(), question.wanted_by.clone()) {
+            (Some(by), _) => acts.push(Act::Complete(turn, by)),
+            // It was followed elsewhere, and the call needs no more than that.
+            (None, WantedBy::Links(call)) => {
+                drop(open);
+                self.questions.remove(turn);
+                acts.push(Act::Withdraw(turn, Withdrawn::ByServer));
+                self.followed(&call, acts);
+            }
+            // Nobody has opened it here, so nobody has said yes.
+            (None, _) => {
+                question.leaves();
+                acts.push(Act::Withdraw(turn, Withdrawn::ByServer));
+            }
+        }
+        true
+    }
+
+    /// An error that named links, with words for a client that cannot follow them.
+    fn links_error(&self, frame: &Frame, key: &str) -> Frame {
+        #[derive(Deserialize)]
+        struct Said {
+            #[serde(default)]
+            message: String,
+        }
+        let error = frame.peek().and_then(|(_, members)| members.error);
+        let said = error.and_then(|error| serde_json::from_slice::<Said>(error).ok());
+        let said = said.map(|said| said.message).unwrap_or_default();
+        let server = self.server.asker.server.as_str();
+        let why = self.rules.locale.say(key, &[("server", server.into())]);
+        let words = Value::from(format!("{said} (midcall: {why})").trim_start()).to_string();
+        (frame.with(&["error", "message"], &words)).unwrap_or_else(|| frame.clone())
+    }
+}
+
+/// The links that an error names.
+fn links(error: &[u8]) -> Option<UrlElicitationRequired> {
+    let error: RpcError<'_> = serde_json::from_slice(error).ok()?;
+    if error.code != code::URL_ELICITATION_REQUIRED {
+        return None;
+    }
+    let needed = UrlElicitationRequired::read(serde_json::from_str(error.data?.get()).ok()?);
+    needed.ok().filter(|needed| !needed.elicitations.is_empty())
+}
+
+fn url(params: &ElicitRequestParams) -> Option<String> {
+    match &params.asked {
+        Asked::Url { url, .. } => Some(url.clone()),
+        Asked::Form { .. } => None,
+    }
+}

@@ -1,0 +1,322 @@
+//! Questions that a model is told to ask the person.
+//!
+//! The call in which one comes up is parked: the model gets a result that says what to ask, and
+//! the server never notices. The model answers with the added tool, and gets the result of the
+//! call, or the next question. What it says is not taken for a human's word.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use midcall_core::{Elicitation, Kind, Wanted};
+use midcall_desk::{By, Outcome, Route};
+use tokio::time::Instant;
+
+use super::calls::Wants;
+use super::question::{At, Question};
+use super::questions::Turn;
+use super::{Act, Session};
+use crate::claim::pending::{self, Sent, pending};
+use crate::claim::{Claimed, tools};
+use crate::frame::{Frame, Id, Members};
+use crate::token::Token;
+
+/// A question as the model knows it.
+pub struct Model {
+    /// What it answers by.
+    name: Token,
+    /// The claim of the call it was told in, once it was.
+    told_in: Option<Token>,
+    /// When it closes by itself.
+    until: Instant,
+}
+
+/// Questions that have ended, the oldest first: for whoever answers late, or twice.
+#[derive(Default)]
+pub struct Answered(VecDeque<Ended>);
+
+struct Ended {
+    name: Token,
+    told_in: Option<Token>,
+    how: How,
+}
+
+enum How {
+    /// The model answered, and this is what it said.
+    Said([u8; 32]),
+    /// Nobody did.
+    Otherwise(&'static str),
+}
+
+/// How long a model may have at most.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How many are remembered.
+const REMEMBERED: usize = 256;
+
+const BY: By = By {
+    route: Route::Model,
+    human: false,
+};
+
+impl Session {
+    /// Whether a model may ask it, and there is a call to tell it in.
+    pub(super) fn model_may(&self, elicitation: &Elicitation, calls: &[Id]) -> bool {
+        let Wanted::Form(form) = &elicitation.wanted else {
+            return false; // A person opens a link, or nobody does.
+        };
+        let can_be_told = calls.iter().any(|call| self.claims.of(call).is_some())
+            || self.calls.oldest_tool(calls).is_some();
+        let is_secret = form
+            .walk()
+            .iter()
+            .any(|(_, field)| field.secret().is_some());
+        let mut fields = form.fields.iter();
+        let is_yes_or_no = match (fields.next(), fields.next()) {
+            (None, _) => true,
+            (Some(only), None) => matches!(only.kind, Kind::Switch),
+            _ => false,
+        };
+        let mut tools = self.calls.tools().chain(self.claims.tools());
+        let is_risky = tools.any(|tool| {
+            let hints = self.tools.hints(tool);
+            hints.says_destructive() || (hints.says_nothing() && is_yes_or_no)
+        });
+        can_be_told && !is_secret && !is_risky
+    }
+
+    /// Tells the model what to ask, in a call that is open, or in the next that is.
+    pub(super) fn ask_model(
+        &mut self,
+        now: Instant,
+        mut question: Question,
+        id: Option<Id>,
+        acts: &mut Vec<Act>,
+    ) {
+        let wanted = question.elicitation.timeout_ms.map(Duration::from_millis);
+        let patience = wanted.unwrap_or(self.rules.patience).min(LONGEST);
+        question.at = At::Model(Model {
+            name: Token::random(),
+            told_in: None,
+            until: now + patience,
+        });
+        let calls = question.calls.clone();
+        let turn = self.questions.add(id, question);
+        for call in &calls {
+            if let Some(waiter) = self.claims.interrupt(call) {
+                self.calls.close(&waiter);
+                return self.tell_model(turn, call, &waiter, acts);
+            }
+        }
+        if let Some(call) = self.calls.oldest_tool(&calls)
+            && let Some(closed) = self.calls.close(&call)
+        {
+            self.claims.let_go(call.clone(), closed);
+            self.tell_model(turn, &call, &call, acts);
+        }
+    }
+
+    /// Answers a request with a question that came up in a call.
+    fn tell_model(&mut self, turn: Turn, call: &Id, answered: &Id, acts: &mut Vec<Act>) {
+        let tool = self.tools.send_name();
+        let claim = self.claims.of(call).cloned();
+        let Some(question) = self.questions.get_mut(turn) else {
+            return;
+        };
+        if let At::Model(model) = &mut question.at {
+            model.told_in = claim;
+            let told = pending(&question.elicitation, &model.name, tool, self.rules.locale);
+            acts.push(Act::ToClient(Frame::result(answered, &told)));
+        }
+    }
+
+    /// Whether a call is one of the tool that answers for the person.
+    pub(super) fn is_send(&self, members: &Members<'_>) -> bool {
+        self.needs_model() && self.tools.is_send(members.name)
+    }
+
+    /// Whether the client may have to be told to ask through its model.
+    pub(super) fn needs_model(&self) -> bool {
+        self.rules.routes.has(crate::route::Route::Model) && self.leaves_some()
+    }
+
+    /// A call of that tool.
+    pub(super) fn send(
+        &mut self,
+        now: Instant,
+        id: Id,
+        members: &Members<'_>,
+        acts: &mut Vec<Act>,
+    ) {
+        let sent = Sent::read(members.params);
+        let found = self
+            .questions
+            .iter()
+            .find_map(|(turn, question)| match &question.at {
+                At::Model(model) if model.name.is(&sent.name) => Some((turn, question, model)),
+                _ => None,
+            });
+        let Some((turn, question, model)) = found else {
+            return self.send_again(now, id, members, &sent, acts);
+        };
+        let error = |told| Act::ToClient(Frame::result(&id, &told));
+        let answer = match sent.result {
+            Ok(result) => question.elicitation.answer(result, &self.rules.limits),
+            Err(why) => return acts.push(error(pending::error(&why.to_string()))),
+        };
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(unfit) => {
+                let told = pending::unfit(&unfit, self.rules.locale);
+                return acts.push(error(told));
+            }
+        };
+        let claim = model.told_in.clone();
+        self.answered
+            .remember(model.name.clone(), claim.clone(), How::Said(sent.digest));
+        if let Some(question) = self.questions.remove(turn) {
+            self.question_ended(now, question, Outcome::Answered(answer, BY), acts);
+        }
+        self.go_on(now, id, claim, members, acts);
+    }
+
+    /// The tool was called for a question that is over.
+    fn send_again(
+        &mut self,
+        now: Instant,
+        id: Id,
+        members: &Members<'_>,
+        sent: &Sent,
+        acts: &mut Vec<Act>,
+    ) {
+        let key = match self.answered.find(&sent.name) {
+            // Clients give up on that call too, and make it again.
+            Some(ended) if matches!(ended.how, How::Said(digest) if digest == sent.digest) => {
+                let claim = ended.told_in.clone();
+                return self.go_on(now, id, claim, members, acts);
+            }
+            Some(Ended {
+                how: How::Said(_), ..
+            }) => "mcp.elicitation.model.answered",
+            Some(Ended {
+                how: How::Otherwise(key),
+                ..
+            }) => key,
+            None => "mcp.elicitation.model.unknown",
+        };
+        let words = self.say(key);
+        acts.push(Act::ToClient(Frame::result(&id, &pending::error(&words))));
+    }
+
+    /// A call of a tool of ours waits for the result of another, or is told what came up in it.
+    pub(super) fn join(
+        &mut self,
+        now: Instant,
+        id: Id,
+        claimed: Claimed,
+        seconds: f64,
+        members: &Members<'_>,
+        acts: &mut Vec<Act>,
+    ) {
+        let told = match claimed {
+            Claimed::Kept(frame) => frame.with(&["id"], id.as_json()),
+            Claimed::Unknown => Some(Frame::result(&id, &tools::unknown_claim())),
+            Claimed::Running(call) => {
+                if let Some(turn) = self.to_be_told(&call) {
+                    return self.tell_model(turn, &call, &id, acts);
+                }
+                self.calls.open(id.clone(), Wants::Ours, members, now);
+                self.claims.wait(&call, id, seconds, now);
+                None
+            }
+        };
+        acts.extend(told.map(Act::ToClient));
+    }
+
+    /// Goes on with the call in which a question was told.
+    fn go_on(
+        &mut self,
+        now: Instant,
+        id: Id,
+        told_in: Option<Token>,
+        members: &Members<'_>,
+        acts: &mut Vec<Act>,
+    ) {
+        let claimed = told_in.map_or(Claimed::Unknown, |claim| {
+            self.claims.find(claim.reveal(), now)
+        });
+        self.join(now, id, claimed, tools::WAIT_SECONDS, members, acts);
+    }
+
+    /// The oldest question for the model that came up in a call.
+    fn to_be_told(&self, call: &Id) -> Option<Turn> {
+        let claim = self.claims.of(call);
+        let is_of = |question: &Question| match &question.at {
+            At::Model(Model {
+                told_in: Some(told_in),
+                ..
+            }) => claim.is_some_and(|claim| claim.is(told_in.reveal())),
+            At::Model(_) => question.calls.contains(call),
+            _ => false,
+        };
+        let mut questions = self.questions.iter();
+        questions
+            .find(|(_, question)| is_of(question))
+            .map(|(turn, _)| turn)
+    }
+
+    /// When the next question for the model closes by itself.
+    pub(super) fn model_lapses_at(&self) -> Option<Instant> {
+        let times = self
+            .questions
+            .iter()
+            .filter_map(|(_, question)| match &question.at {
+                At::Model(model) => Some(model.until),
+                _ => None,
+            });
+        times.min()
+    }
+
+    /// Closes questions that the model did not answer in time.
+    pub(super) fn model_lapses(&mut self, now: Instant, acts: &mut Vec<Act>) {
+        if self.model_lapses_at().is_none_or(|at| at > now) {
+            return;
+        }
+        let is_late =
+            |question: &Question| matches!(&question.at, At::Model(model) if model.until <= now);
+        let late = self
+            .questions
+            .iter()
+            .filter(|(_, question)| is_late(question));
+        let late: Vec<Turn> = late.map(|(turn, _)| turn).collect();
+        for turn in late {
+            if let Some(question) = self.questions.remove(turn) {
+                self.question_ended(now, question, Outcome::TimedOut, acts);
+            }
+        }
+    }
+}
+
+impl Answered {
+    /// Remembers a question that ended without the model's doing.
+    pub fn ended(&mut self, model: &Model, outcome: &Outcome) {
+        let how = match outcome {
+            Outcome::Answered(..) => return,
+            Outcome::TimedOut => How::Otherwise("mcp.elicitation.model.timed_out"),
+            Outcome::Withdrawn(_) | Outcome::Unavailable(_) => {
+                How::Otherwise("mcp.elicitation.model.withdrawn")
+            }
+        };
+        self.remember(model.name.clone(), model.told_in.clone(), how);
+    }
+
+    fn remember(&mut self, name: Token, told_in: Option<Token>, how: How) {
+        if self.0.len() == REMEMBERED {
+            self.0.pop_front();
+        }
+        self.0.push_back(Ended { name, told_in, how });
+    }
+
+    fn find(&self, name: &str) -> Option<&Ended> {
+        self.0.iter().find(|ended| ended.name.is(name))
+    }
+}

@@ -1,0 +1,75 @@
+//! What is no question passes as it came.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::frame::Frame;
+use crate::session::world::World;
+use crate::session::{Act, Event};
+
+fn anything() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        ".*".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((".*", inner), 0..4)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+/// A message as some peer may write it: any members, ids and spacing.
+fn message() -> impl Strategy<Value = String> {
+    let id = prop_oneof![
+        any::<i64>().prop_map(|id| id.to_string()),
+        any::<u64>().prop_map(|id| id.to_string()),
+        Just("1.0".to_owned()),
+        Just("1e300".to_owned()),
+        Just("123456789012345678901234567890".to_owned()),
+        ".*".prop_map(|id| json!(id).to_string()),
+    ];
+    let method = prop_oneof![
+        Just("tools/call".to_owned()),
+        Just("notifications/progress".to_owned()),
+        Just("resources/updated".to_owned()),
+        "[a-z/$é]{1,20}"
+    ];
+    (id, method, anything(), anything(), 0..4, prop_oneof![Just(""), Just(" "), Just("\t")], prop_oneof![Just("\n"), Just("\r\n")])
+        .prop_map(|(id, method, params, extra, kind, gap, end)| {
+            let method = json!(method);
+            let body = match kind {
+                0 => format!(r#"{{"jsonrpc":"2.0",{gap}"id":{id},"method":{gap}{method},"params":{params},"x":{extra}}}"#),
+                1 => format!(r#"{{"params":{params},{gap}"method":{method},"jsonrpc":"2.0","x":{extra}}}"#),
+                2 => format!(r#"{{"result":{params},"x":{extra},{gap}"jsonrpc":"2.0","id":{id}{gap}}}"#),
+                _ => format!(r#"[{{"jsonrpc":"2.0","id":{id},"method":{method}}},{gap}{extra}]"#),
+            };
+            format!("{gap}{body}{end}")
+        })
+}
+
+proptest! {
+    #[test]
+    fn what_is_no_question_passes_byte_for_byte(lines in prop::collection::vec((any::<bool>(), message()), 1..20)) {
+        let mut session = World::plain().session;
+        for (from_client, line) in lines {
+            let mut acts = Vec::new();
+            let frame = Frame::new(line.clone().into());
+            let event = if from_client { Event::Client(frame) } else { Event::Server(frame) };
+            session.on(Instant::now(), event, &mut acts);
+            prop_assert_eq!(acts.len(), 1, "{}", line);
+            let passed = match acts.remove(0) {
+                Act::ToServer(frame) if from_client => frame,
+                Act::ToClient(frame) if !from_client => frame,
+                other => return Err(TestCaseError::fail(format!("{other:?} for {line}"))),
+            };
+            prop_assert_eq!(passed.into_bytes(), line.into_bytes());
+        }
+    }
+}
