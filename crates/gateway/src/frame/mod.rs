@@ -66,6 +66,7 @@ pub struct Members<'a> {
     pub progress: Option<&'a [u8]>,
     /// `result`, whatever it is.
     pub result: Option<&'a [u8]>,
+    /// `error`, whatever it is.
     pub error: Option<&'a [u8]>,
 }
 

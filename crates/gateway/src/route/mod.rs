@@ -14,7 +14,7 @@ use midcall_core::wire::{Mode, Modes};
 
 pub use page::Page;
 #[allow(unused_imports, reason = "`wrap` and `doctor` are to use it")]
-pub use policy::{Confirm, Plan, Policy, PolicyError, Secrets};
+pub use policy::{Plan, Policy, PolicyError, Secrets};
 #[allow(unused_imports, reason = "`wrap` and `doctor` are to use it")]
 pub use profile::{CannotRender, Part, Profile, ProfileError};
 

@@ -23,9 +23,10 @@ use toml::Spanned;
 use super::Routes;
 use super::settings::{self, Wrong};
 use crate::duration;
+use crate::session::Confirm;
 use glob::Glob;
 
-pub use plan::{Confirm, Plan, Secrets};
+pub use plan::{Plan, Secrets};
 
 /// What a person wants to hold, for all and for some.
 #[derive(Clone, Debug, Default)]

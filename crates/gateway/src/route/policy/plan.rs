@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::route::Routes;
+use crate::session::Confirm;
 
 /// What holds for a question. What is none is not said.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,18 +22,6 @@ pub struct Plan {
     pub asks_per_minute: Option<u32>,
     /// Whether the model may confirm what destroys something.
     pub model_may_confirm: Option<bool>,
-}
-
-/// Which calls a person confirms before they reach the server. The strictest is the greatest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Confirm {
-    /// None.
-    Never,
-    /// Those that may destroy something.
-    Destructive,
-    /// All.
-    All,
 }
 
 /// What becomes of a form that asks for a secret. The strictest is the greatest.
@@ -80,15 +69,12 @@ impl Plan {
 impl Routes {
     /// Those that are in both, in the order of the shorter one; of two of a length, the first.
     fn common(&self, other: &Self) -> Self {
-        let (order, rest) = match other.order.len() < self.order.len() {
+        let (order, rest) = match other.0.len() < self.0.len() {
             true => (other, self),
             false => (self, other),
         };
-        let common = order
-            .order
-            .iter()
-            .filter(|route| rest.order.contains(route));
-        Self::new(common.copied().collect())
+        let common = order.0.iter().filter(|route| rest.has(**route));
+        Self(common.copied().collect())
     }
 }
 
@@ -161,7 +147,7 @@ mod tests {
         ] {
             let common = routes(one).common(&routes(other));
             let expected = match expected {
-                [] => Routes::new(Vec::new()),
+                [] => Routes(Vec::new()),
                 some => routes(&some.join(",")),
             };
             assert_eq!(common, expected, "{one} {other}");
