@@ -7,7 +7,6 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::process::ExitCode;
-use std::str::FromStr;
 use std::time::Duration;
 
 use midcall_core::Limits;
@@ -15,7 +14,7 @@ use midcall_core::catalog::Locale;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::timeout;
 
-use crate::duration;
+use crate::duration::Hold;
 use crate::era::bridge::{Bridge, ServerEra};
 use crate::frame::{Frame, Kind};
 use crate::local::{self, Flags};
@@ -111,21 +110,6 @@ pub struct Cmd {
     /// The server's command
     #[arg(last = true, required = true, value_name = "SERVER")]
     server: Vec<OsString>,
-}
-
-/// How long a call is kept open; for ever if none.
-#[derive(Clone, Copy, Debug)]
-struct Hold(Option<Duration>);
-
-impl FromStr for Hold {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, &'static str> {
-        match text {
-            "never" => Ok(Self(None)),
-            text => duration::read(text).map(|hold| Self(Some(hold))),
-        }
-    }
 }
 
 #[tokio::main(flavor = "current_thread")]

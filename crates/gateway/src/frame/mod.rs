@@ -8,6 +8,7 @@
 
 mod id;
 mod scan;
+mod skip;
 mod splice;
 
 use std::borrow::Cow;

@@ -1,6 +1,11 @@
 //! Who is asked.
 
 mod page;
+#[allow(dead_code, reason = "`wrap` and `doctor` are to use it")]
+mod policy;
+#[allow(dead_code, reason = "`wrap` and `doctor` are to use it")]
+mod profile;
+mod settings;
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,6 +13,10 @@ use std::str::FromStr;
 use midcall_core::wire::{Mode, Modes};
 
 pub use page::Page;
+#[allow(unused_imports, reason = "`wrap` and `doctor` are to use it")]
+pub use policy::{Plan, Policy, PolicyError, Secrets};
+#[allow(unused_imports, reason = "`wrap` and `doctor` are to use it")]
+pub use profile::{CannotRender, Part, Profile, ProfileError};
 
 /// Who may be asked, the first that can goes first.
 #[derive(Clone, Debug, PartialEq)]

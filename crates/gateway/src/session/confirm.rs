@@ -2,6 +2,7 @@
 
 use midcall_core::{Answer, Asker, Elicitation, secret};
 use midcall_desk::{Outcome, Withdrawn};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
@@ -13,7 +14,10 @@ use crate::claim::tools::Hints;
 use crate::frame::{Frame, Id, Members};
 
 /// Which calls a person agrees to first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
 pub enum Confirm {
     /// None.
     #[default]
