@@ -20,6 +20,7 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::duration;
 use crate::http::announce::Announced;
+use crate::http::peers::Folder;
 use crate::http::{self, Bounds, Server};
 
 /// The desk of one process, with nothing on disk.
@@ -48,7 +49,7 @@ pub struct Flags {
 pub struct Local {
     pub desk: LocalDesk,
     server: Server,
-    announced: Option<Announced>,
+    announced: Vec<Announced>,
     terminate: Signal,
     interrupt: Signal,
 }
@@ -59,7 +60,7 @@ pub struct Serving {
     closing: CancellationToken,
     terminate: Signal,
     interrupt: Signal,
-    _announced: Option<Announced>,
+    announced: Vec<Announced>,
 }
 
 impl Flags {
@@ -87,10 +88,15 @@ impl Local {
         Ok(Self {
             desk,
             server,
-            announced,
+            announced: announced.into_iter().collect(),
             terminate,
             interrupt,
         })
+    }
+
+    /// Joins the other gateways of this user.
+    pub fn join(&mut self) {
+        self.announced.extend(join(&mut self.server));
     }
 
     /// The page's address, without any key.
@@ -116,7 +122,7 @@ impl Local {
             closing,
             terminate: self.terminate,
             interrupt: self.interrupt,
-            _announced: self.announced,
+            announced: self.announced,
         }
     }
 }
@@ -136,9 +142,21 @@ impl Serving {
 
     /// Lets the last responses out.
     pub async fn close(self) -> anyhow::Result<()> {
+        drop(self.announced); // While the door is still ours: nobody else is taken for us.
         self.closing.cancel();
         self.task.await.context("the server broke")
     }
+}
+
+/// Has a server join the other gateways of this user, as long as the result lives. One that cannot
+/// has a page of its own.
+pub fn join(server: &mut Server) -> Option<Announced> {
+    let joined = Folder::of_this_user()
+        .map_err(anyhow::Error::from)
+        .and_then(|folder| Ok(server.join(folder)?));
+    joined
+        .inspect_err(|error| tracing::warn!("this gateway stays by itself: {error:#}"))
+        .ok()
 }
 
 /// Tells what the filter lets through on standard error, in color for people only.
