@@ -4,8 +4,8 @@
 //! it missed. A stream ends when the server shuts down or its store is lost; coming back is
 //! right in both cases.
 //!
-//! A page is also told which other gateways of the person there are (`peers`). That is no news of
-//! a question, so it has no id.
+//! A page that wants to know is also told which other gateways of the person there are (`peers`).
+//! That is no news of a question, so it has no id.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -36,13 +36,16 @@ use super::visits::Visit;
 /// How often a quiet stream shows that it is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// What a surface shows: everything of its user, or less.
+/// What a surface wants to know: everything of its user, or less.
 #[derive(Deserialize)]
 pub struct Narrowed {
     #[serde(default)]
     workspace: String,
     #[serde(default)]
     conversation: String,
+    /// Whether other gateways are told of.
+    #[serde(default)]
+    gateways: bool,
 }
 
 struct Following<S> {
@@ -64,13 +67,14 @@ pub async fn follow<S: Store, P: Post>(
     let Query(narrowed) = narrowed.map_err(|_| Refusal::Query)?;
     let place = app.streams.clone().try_acquire_owned();
     let place = place.map_err(|_| Refusal::TooManyStreams)?;
+    let tells_of_others = narrowed.gateways && caller.by.human;
     let scope = narrowed.of(caller.scope);
     let watch = match last_seen(&headers) {
         Some(mark) => app.desk.watch_after(&scope, &mark).await?,
         None => app.desk.watch(&scope).await?,
     };
     let end = CancellationToken::new();
-    let gathering = app.gathering.clone().filter(|_| caller.by.human);
+    let gathering = app.gathering.clone().filter(|_| tells_of_others);
     let pages = stream::iter(gathering).flat_map(Gathering::pages);
     let pages = pages.filter_map(|pages| ready(gateways(&pages)));
     let following = Following {
@@ -152,6 +156,7 @@ mod tests {
         let everything = Ok(Query(Narrowed {
             workspace: String::new(),
             conversation: String::new(),
+            gateways: false,
         }));
         let caller = app.keys.person();
         let events = follow(State(app), caller, everything, HeaderMap::new()).await;

@@ -24,7 +24,7 @@ pub enum Refusal {
     NotContent { line: usize, column: usize },
     #[error("the body ended before it was complete")]
     Incomplete,
-    #[error("the query takes workspace and conversation, each once")]
+    #[error("the query takes workspace, conversation and gateways (true or false), each once")]
     Query,
     #[error("a valid bearer or launch token is needed")]
     NoBearer,

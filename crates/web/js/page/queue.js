@@ -7,7 +7,7 @@
  */
 
 /**
- * @typedef {{id: string, mode: "form" | "url", title?: string, description: string, params: any,
+ * @typedef {{gateway: import("./gateway.js").Gateway, id: string, mode: "form" | "url", title?: string, description: string, params: any,
  *   server: {name: string, version?: string, host?: string}, tool?: string, workspace?: string,
  *   conversation?: string, asked: string, deadline: string, opened?: boolean}} Ticket
  * @typedef {{state: string, action?: string, by?: {route: string, human: boolean}, reason?: string}} Closing
@@ -30,9 +30,9 @@ export class Queue {
     this.#past = past;
   }
 
-  /** Everything that is open, oldest first. */
+  /** Everything that is open at any gateway, oldest first. */
   get all() {
-    return [...this.#open.values()].sort((a, b) => (a.asked < b.asked ? -1 : 1));
+    return [...this.#open.values()].sort((a, b) => Date.parse(a.asked) - Date.parse(b.asked) || (a.asked + a.id < b.asked + b.id ? -1 : 1));
   }
 
   get past() {

@@ -85,8 +85,7 @@ impl Gathering {
         self.folder.turn().await
     }
 
-    /// The pages of the others that can be gathered, now if there are any and whenever they
-    /// change.
+    /// The pages of the others that can be gathered, now and whenever they change.
     pub fn pages(self: Arc<Self>) -> impl Stream<Item = Vec<String>> {
         let nudge = self.nudge.subscribe();
         unfold(
