@@ -221,4 +221,4 @@ function within(promise, what) {
 }
 
 /** Waits until a question takes answers: what comes together with it was not meant for it. */
-export const calm = (page) => page.locator("dialog:not(.new)").first().waitFor();
+export const calm = (page) => page.locator("dialog[open]:not(.new)").first().waitFor();

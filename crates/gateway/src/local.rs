@@ -49,7 +49,8 @@ pub struct Flags {
 pub struct Local {
     pub desk: LocalDesk,
     server: Server,
-    announced: Vec<Announced>,
+    flags: Flags,
+    joined: Option<Announced>,
     terminate: Signal,
     interrupt: Signal,
 }
@@ -75,7 +76,7 @@ impl Flags {
 }
 
 impl Local {
-    /// Starts to log, binds, and announces what was bound.
+    /// Starts to log, and binds.
     pub async fn open(flags: Flags, mut rules: Rules, bounds: Bounds) -> anyhow::Result<Self> {
         // First of all: a signal during the start ends the process in good order too.
         let terminate = signal(SignalKind::terminate())?;
@@ -84,11 +85,11 @@ impl Local {
         rules.patience = flags.timeout;
         let server = Server::bind(flags.page_addr, bounds).await?;
         let desk = Desk::open(Memory::default(), Mailroom::default(), rules).await?;
-        let announced = flags.announce(&server)?;
         Ok(Self {
             desk,
             server,
-            announced: announced.into_iter().collect(),
+            flags,
+            joined: None,
             terminate,
             interrupt,
         })
@@ -96,7 +97,7 @@ impl Local {
 
     /// Joins the other gateways of this user.
     pub fn join(&mut self) {
-        self.announced.extend(join(&mut self.server));
+        self.joined = join(&mut self.server);
     }
 
     /// The page's address, without any key.
@@ -114,16 +115,17 @@ impl Local {
         self.server.door().launch_now()
     }
 
-    /// Answers calls from now on.
-    pub fn serve(self, site: Site) -> Serving {
+    /// Announces what was bound, and answers calls from now on.
+    pub fn serve(self, site: Site) -> anyhow::Result<Serving> {
+        let announced = self.flags.announce(&self.server)?;
         let closing = CancellationToken::new();
-        Serving {
+        Ok(Serving {
+            announced: announced.into_iter().chain(self.joined).collect(),
             task: tokio::spawn(self.server.serve(self.desk, site, closing.clone())),
             closing,
             terminate: self.terminate,
             interrupt: self.interrupt,
-            announced: self.announced,
-        }
+        })
     }
 }
 

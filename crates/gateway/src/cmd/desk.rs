@@ -75,7 +75,7 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let mut local = Local::open(cmd.local, rules, bounds).await?;
     local.join();
     let desk = local.desk.clone();
-    let mut serving = local.serve(Site::default());
+    let mut serving = local.serve(Site::default())?;
 
     let shutdown = CancellationToken::new();
     let waiting = TaskTracker::new();

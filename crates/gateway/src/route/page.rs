@@ -76,8 +76,8 @@ impl Page {
             rules.patience = self.flags.timeout;
             let desk = Desk::open(Memory::default(), Mailroom::default(), rules).await?;
             let closing = CancellationToken::new();
-            let announced = self.flags.announce(&server)?;
-            let announced = announced.into_iter().chain(local::join(&mut server));
+            let joined = local::join(&mut server);
+            let announced = self.flags.announce(&server)?.into_iter().chain(joined);
             let door = server.door();
             tracing::info!(page = door.origin(), "the page is there");
             self.bound = Some(Bound {

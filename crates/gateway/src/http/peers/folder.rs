@@ -76,9 +76,7 @@ impl Folder {
             return Err(FolderError::Io(path, error));
         }
         match fs::symlink_metadata(&path) {
-            Ok(found) if found.is_dir() && is_ours(&found) && found.mode() & 0o777 == 0o700 => {
-                Ok(Self { path })
-            }
+            Ok(found) if is_private(&found, geteuid().as_raw()) => Ok(Self { path }),
             Ok(_) => Err(FolderError::NotOurs(path)),
             Err(error) => Err(FolderError::Io(path, error)),
         }
@@ -130,15 +128,18 @@ fn place() -> PathBuf {
     named
         .into_iter()
         .chain(iter::once(format!("/run/user/{user}").into()))
-        .find(|path| path.is_absolute() && fs::metadata(path).is_ok_and(|found| is_ours(&found)))
+        .find(|path| {
+            path.is_absolute() && fs::metadata(path).is_ok_and(|found| found.uid() == user)
+        })
         .map_or_else(
             || env::temp_dir().join(format!("midcall-{user}")),
             |session| session.join("midcall"),
         )
 }
 
-fn is_ours(found: &fs::Metadata) -> bool {
-    found.uid() == geteuid().as_raw()
+/// Whether something is a folder that nobody but this user can use. A link to one is none.
+fn is_private(found: &fs::Metadata, user: u32) -> bool {
+    found.is_dir() && found.uid() == user && found.mode() & 0o777 == 0o700
 }
 
 /// Whether a name is that of a gateway's file: the number of its process.
@@ -172,4 +173,146 @@ fn private() -> OpenOptions {
     options.read(true).write(true).mode(0o600);
     options.custom_flags(i32::try_from(flags.bits()).expect("flags fit"));
     options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    /// A place for a folder, which goes with this value.
+    struct Place(PathBuf);
+
+    impl Place {
+        fn new(name: &str) -> Self {
+            let name = format!("midcall-folder-{}-{name}", std::process::id());
+            let place = env::temp_dir().join(name);
+            fs::create_dir(&place).unwrap();
+            Self(place)
+        }
+
+        fn folder(&self) -> Folder {
+            Folder::at(self.0.join("midcall")).unwrap()
+        }
+    }
+
+    impl Drop for Place {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn announcement(pid: u32, page: &str) -> Announcement {
+        Announcement {
+            pid,
+            page: page.to_owned(),
+            launch: String::new(),
+            api: String::new(),
+            bearer: String::new(),
+            peer: Some("key".to_owned()),
+        }
+    }
+
+    fn pages(folder: &Folder) -> Vec<String> {
+        let living = folder.living().into_iter();
+        living.map(|peer| peer.page).collect()
+    }
+
+    #[test]
+    fn a_folder_that_is_not_this_users_alone_is_refused() {
+        let place = Place::new("refused");
+        let path = place.0.join("midcall");
+        assert!(Folder::at(path.clone()).is_ok(), "it is made");
+        assert!(Folder::at(path.clone()).is_ok(), "it is used again");
+        let found = fs::symlink_metadata(&path).unwrap();
+        let user = geteuid().as_raw();
+        assert!(is_private(&found, user));
+        assert!(!is_private(&found, user + 1), "somebody else's");
+
+        for mode in [0o755, 0o710, 0o777] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let refused = Folder::at(path.clone());
+            assert!(matches!(refused, Err(FolderError::NotOurs(_))), "{mode:o}");
+        }
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+        let link = place.0.join("link");
+        symlink(&path, &link).unwrap();
+        assert!(matches!(Folder::at(link), Err(FolderError::NotOurs(_))));
+        let file = place.0.join("file");
+        fs::write(&file, "").unwrap();
+        assert!(matches!(Folder::at(file), Err(FolderError::NotOurs(_))));
+        let nowhere = place.0.join("no/where");
+        assert!(matches!(Folder::at(nowhere), Err(FolderError::Io(..))));
+    }
+
+    #[test]
+    fn who_lives_is_found_and_what_the_dead_left_is_taken_away() {
+        let place = Place::new("living");
+        let folder = place.folder();
+        let first = folder.announce(&announcement(11, "http://127.0.0.1:11"));
+        let second = folder.announce(&announcement(12, "http://[::1]:12"));
+        let (first, second) = (first.unwrap(), second.unwrap());
+        assert_eq!(pages(&folder).len(), 2);
+        drop(second);
+        assert_eq!(pages(&folder), ["http://127.0.0.1:11"]);
+
+        let dead = folder.path.join("13.json");
+        let left = announcement(13, "http://127.0.0.1:13");
+        fs::write(&dead, serde_json::to_vec(&left).unwrap()).unwrap();
+        let other = folder.path.join("notes.json");
+        fs::write(&other, "mine").unwrap();
+        assert_eq!(pages(&folder), ["http://127.0.0.1:11"]);
+        assert!(!dead.exists() && other.exists());
+        drop(first);
+        assert!(pages(&folder).is_empty());
+    }
+
+    #[test]
+    fn nothing_but_gateways_on_this_machine_is_listened_to() {
+        let place = Place::new("strange");
+        let folder = place.folder();
+        let mut held = Vec::new();
+        for (pid, page) in [
+            "http://192.0.2.1:80",
+            "http://127.0.0.2:80",
+            "http://localhost:80",
+            "https://127.0.0.1:80",
+            "http://127.0.0.1:80/path",
+            "http://127.0.0.1",
+            "",
+        ]
+        .iter()
+        .enumerate()
+        {
+            let pid = u32::try_from(pid).unwrap();
+            held.push(folder.announce(&announcement(pid, page)).unwrap());
+        }
+        let long = format!("http://127.0.0.1:1{}", " ".repeat(10_000));
+        held.push(folder.announce(&announcement(98, &long)).unwrap());
+        let mut keyed = announcement(99, "http://127.0.0.1:99");
+        keyed.peer = Some("a\nkey: b".to_owned());
+        held.push(folder.announce(&keyed).unwrap());
+        symlink("/dev/zero", folder.path.join("100.json")).unwrap();
+        assert!(pages(&folder).is_empty());
+
+        for pid in 1_000..1_100 {
+            let page = format!("http://127.0.0.1:{pid}");
+            held.push(folder.announce(&announcement(pid, &page)).unwrap());
+        }
+        assert_eq!(pages(&folder).len(), MOST);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_decides_at_a_time_and_nobody_waits_for_ever() {
+        let place = Place::new("turn");
+        let folder = place.folder();
+        let first = folder.turn().await;
+        let start = Instant::now();
+        folder.turn().await;
+        assert!(start.elapsed() >= TURN);
+        drop(first);
+        let start = Instant::now();
+        folder.turn().await;
+        assert_eq!(start.elapsed(), Duration::ZERO);
+    }
 }

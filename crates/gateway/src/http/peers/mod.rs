@@ -88,18 +88,16 @@ impl Gathering {
     /// The pages of the others that can be gathered, now and whenever they change.
     pub fn pages(self: Arc<Self>) -> impl Stream<Item = Vec<String>> {
         let nudge = self.nudge.subscribe();
-        unfold(
-            (self, nudge, Vec::new()),
-            |(all, mut nudge, told)| async move {
-                loop {
-                    let others = all.others().into_iter().filter(Peer::can_be_gathered);
-                    let pages: Vec<String> = others.map(|peer| peer.page).collect();
-                    if pages != told {
-                        return Some((pages.clone(), (all, nudge, pages)));
-                    }
-                    let _ = timeout(LOOK, nudge.changed()).await;
+        let start = (self, nudge, None);
+        unfold(start, |(all, mut nudge, told)| async move {
+            loop {
+                let others = all.others().into_iter().filter(Peer::can_be_gathered);
+                let pages: Vec<String> = others.map(|peer| peer.page).collect();
+                if told.as_ref() != Some(&pages) {
+                    return Some((pages.clone(), (all, nudge, Some(pages))));
                 }
-            },
-        )
+                let _ = timeout(LOOK, nudge.changed()).await;
+            }
+        })
     }
 }
