@@ -74,8 +74,8 @@ pub async fn follow<S: Store, P: Post>(
         None => app.desk.watch(&scope).await?,
     };
     let end = CancellationToken::new();
-    let gathering = app.gathering.clone().filter(|_| tells_of_others);
-    let pages = stream::iter(gathering).flat_map(Gathering::pages);
+    let gathering = tells_of_others.then(|| app.gathering.clone());
+    let pages = stream::iter(gathering).flat_map(others);
     let pages = pages.filter_map(|pages| ready(gateways(&pages)));
     let following = Following {
         watch,
@@ -91,6 +91,14 @@ pub async fn follow<S: Store, P: Post>(
     });
     let events = stream::select(events, pages.take_until(end.cancelled_owned()));
     Ok(Sse::new(events.map(Ok)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+}
+
+/// The pages of the other gateways. Whoever is by itself says so.
+fn others(gathering: Option<Arc<Gathering>>) -> impl Stream<Item = Vec<String>> {
+    match gathering {
+        Some(gathering) => gathering.pages().left_stream(),
+        None => stream::once(ready(Vec::new())).right_stream(),
+    }
 }
 
 /// Tells where the other gateways' pages are.

@@ -36,6 +36,7 @@ use midcall_store::{Post, Store};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub use auth::{Caller, principal};
@@ -233,6 +234,11 @@ impl Door {
     /// A browser is about to be told to show it.
     pub fn expect(&self) -> Expected {
         self.visits.expect()
+    }
+
+    /// Waits for a sign that a page comes: it is open, or was let in by another's word since then.
+    pub async fn sign(&self, since: Instant) {
+        self.visits.sign(since).await;
     }
 
     /// Waits until a person has it open, or comes.

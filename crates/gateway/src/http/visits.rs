@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::peers::Standing;
 
@@ -20,6 +21,8 @@ pub struct Expected(Visits);
 struct Count {
     open: usize,
     expected: usize,
+    /// When a page was last given the means to come.
+    invited: Option<Instant>,
     /// How many there have been.
     seen: usize,
 }
@@ -40,6 +43,12 @@ impl Visits {
         Expected(self.clone())
     }
 
+    /// A page was given the means to come.
+    pub fn invite(&self) {
+        let now = Instant::now();
+        self.0.send_modify(|count| count.invited = Some(now));
+    }
+
     pub fn standing(&self) -> Standing {
         let count = self.0.borrow();
         match (count.open, count.expected) {
@@ -49,11 +58,18 @@ impl Visits {
         }
     }
 
+    /// Waits until a page is open, or was given the means to come since then.
+    pub async fn sign(&self, since: Instant) {
+        let mut counts = self.0.subscribe();
+        let is_one = |count: &Count| count.open > 0 || count.invited.is_some_and(|at| at >= since);
+        // The counts go on for as long as this is waited for.
+        let _ = counts.wait_for(is_one).await;
+    }
+
     /// Waits until a page is open, or comes.
     pub async fn next(&self) {
         let mut counts = self.0.subscribe();
         let before = counts.borrow().seen;
-        // The counts go on for as long as this is waited for.
         let _ = counts
             .wait_for(|count| count.open > 0 || count.seen > before)
             .await;
@@ -92,5 +108,18 @@ mod tests {
         drop(visit);
         assert_eq!(visits.standing(), Standing::Closed);
         waiting.await; // It came, though it has gone.
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_invitation_is_a_sign_for_whoever_waits_for_one() {
+        let visits = Visits::default();
+        visits.invite();
+        tokio::time::advance(std::time::Duration::from_secs(1)).await;
+        let start = Instant::now();
+        let mut waiting = Box::pin(visits.sign(start));
+        assert!((&mut waiting).now_or_never().is_none(), "that was before");
+        visits.invite();
+        waiting.await;
+        assert_eq!(visits.standing(), Standing::Closed);
     }
 }

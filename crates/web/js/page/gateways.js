@@ -15,12 +15,17 @@ import { Gateway, Refused } from "./gateway.js";
  *   knows to be there, while it is connected
  */
 
+/** How long those that are there at first may take to tell what they ask. */
+const AT_FIRST = 1_000;
+
 export class Gateways {
   /** @type {Map<string, One>} */
   #all = new Map();
   #told;
   /** The state of all together. @type {State} */
   state = "connecting";
+  /** Whether those that were there at first have been heard: before, nobody knows what is the oldest. */
+  isGathered = false;
   /** The one that served this page. */
   own;
 
@@ -31,6 +36,7 @@ export class Gateways {
    * @param {(gateway: Gateway) => void} told.arrived  it is connected for the first time
    * @param {(living: Set<string>) => void} told.living  the origins of those that are there
    * @param {() => void} told.gathers  there are several
+   * @param {() => void} told.gathered  those that were there at first have been heard
    */
   constructor(told) {
     this.#told = told;
@@ -39,6 +45,7 @@ export class Gateways {
 
   /** Follows the one that served this page, and whoever it tells of. */
   run() {
+    setTimeout(() => this.#settle(true), AT_FIRST);
     this.#all.get(this.own.origin)?.connection.run();
   }
 
@@ -81,6 +88,7 @@ export class Gateways {
     if (name !== "gateways") return this.#told.event(one.gateway, name, data);
     one.others = data.pages;
     this.#gather();
+    this.#settle();
   }
 
   /** @param {One} one @param {State} now @param {State} before */
@@ -89,6 +97,15 @@ export class Gateways {
     if (now === "connected" && before === "connecting") this.#told.arrived(one.gateway);
     if (now !== "connected") this.#gather();
     this.#enter(this.#together());
+    this.#settle();
+  }
+
+  #settle(late = false) {
+    const all = [...this.#all.values()];
+    const isHeard = all.every(({ connection, others }) => others || connection.state === "lost" || connection.state === "signed_out");
+    if (this.isGathered || !(late || isHeard)) return;
+    this.isGathered = true;
+    this.#told.gathered();
   }
 
   /** Those that know who is there. */

@@ -38,6 +38,7 @@ export class Page {
     arrived: (gateway) => this.#sort(gateway),
     living: (origins) => this.#bury(origins),
     gathers: () => provide(),
+    gathered: () => this.draw(),
   });
   #asking = new Asking({
     settled: (id, closing) => this.#settle(id, closing),
@@ -249,6 +250,7 @@ export class Page {
 
   /** @param {import("./queue.js").Ticket[]} open */
   #ask(open) {
+    if (!this.#gateways.isGathered) return;
     const now = open.filter(({ id }) => !this.#later.has(id));
     const next = now.find(({ id }) => id === this.#asking.id) ?? now[0];
     if (!next) this.#asking.dismiss();

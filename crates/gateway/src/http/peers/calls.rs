@@ -83,6 +83,7 @@ async fn admit<S: Store, P: Post>(
 ) -> Result<Json<Admitted>, Refusal> {
     let whence = app.guard.whence(&admit.origin);
     let token = app.keys.launch_for(whence.ok_or(Refusal::ForeignOrigin)?);
+    app.visits.invite();
     let token = token.reveal().to_owned();
     Ok(Json(Admitted { token }))
 }

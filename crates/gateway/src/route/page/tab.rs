@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::browser::{self, Asked};
 use crate::http::peers::{Peer, Standing};
@@ -17,8 +17,8 @@ use crate::http::{Door, Expected};
 /// How long a browser may take to show the page, before it is opened again.
 const COMING: Duration = Duration::from_secs(15);
 
-/// How long a tab that is open elsewhere may take to come here.
-const NEAR: Duration = Duration::from_millis(1_500);
+/// How long a tab that is open elsewhere may take to hear of us.
+const NEAR: Duration = Duration::from_secs(3);
 
 /// How long is waited before it is asked again whether a tab is still coming.
 const ASK: Duration = Duration::from_millis(250);
@@ -28,6 +28,7 @@ pub async fn bring(door: Door) {
     let Some(gathering) = &door.gathering else {
         return launch(&door, door.expect()).await;
     };
+    let start = Instant::now();
     let mut counts_open = true;
     loop {
         let turn = gathering.turn().await;
@@ -46,7 +47,8 @@ pub async fn bring(door: Door) {
             }
         };
         drop(turn);
-        if timeout(patience, door.opened()).await.is_ok() {
+        let hears = timeout(patience, door.sign(start)).await.is_ok();
+        if hears && timeout(COMING, door.opened()).await.is_ok() {
             return;
         }
         // A tab that did not come may be asleep.
