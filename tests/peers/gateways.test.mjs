@@ -135,8 +135,11 @@ describe("the gateways of a person", () => {
     own.catch(() => {});
     const page = await first(place);
     await page.getByRole("dialog").getByText("Question q0").waitFor();
-    const calls = [wires.files.ask(), wires.mail.ask()];
-    await page.getByText("1 of 3").waitFor();
+    const calls = [];
+    for (const [n, name] of ["files", "mail"].entries()) {
+      calls.push(wires[name].ask());
+      await page.getByText(`1 of ${n + 2}`).waitFor();
+    }
     process.kill(wires.crm.pid, "SIGKILL");
     const killed = Date.now();
     const next = wires.notes.ask(); // its page is not even bound yet
@@ -161,6 +164,35 @@ describe("the gateways of a person", () => {
     for (const _ of NAMES) await answer(page);
     assert.deepEqual((await Promise.all(calls)).map(word), NAMES);
     assert.equal((await place.opened()).length, 1);
+  });
+
+  test("nothing that a client or a log gets to see opens the page", async () => {
+    const place = await session();
+    const [one, other] = await Promise.all(["crm", "files"].map((name) => wrapped(name, place, "--log", "trace", "--hold", "1s")));
+    const calls = [one.ask()];
+    const page = await first(place);
+    await page.getByRole("dialog").getByText("Question q0").waitFor();
+    calls.push(other.ask());
+    await page.getByText("1 of 2").waitFor();
+    for (const { result } of await Promise.all(calls)) assert.ok(result._meta["dev.midcall/waiting"], "it was let go");
+    assert.equal((await open(place.env, "--print")).status, 0);
+    const secrets = (await place.opened()).map((address) => address.split("#")[1]);
+    for (const { pid } of [one, other]) {
+      const { launch, bearer, peer } = await place.read(pid);
+      secrets.push(launch.split("#")[1], bearer, peer);
+    }
+    secrets.push(await page.evaluate(() => sessionStorage.getItem("midcall.bearer")));
+    await answer(page);
+    await answer(page);
+    for (const wire of [one, other]) {
+      wire.process.stdin.end();
+      assert.equal(await wire.end(), 0);
+      assert.match(wire.errors, /\/peers\/hello|the page is there/, "trace says something");
+      for (const secret of secrets) {
+        assert.equal(secret.length, 43);
+        assert.ok(!wire.lines.join().includes(secret) && !wire.errors.includes(secret), "a key is told");
+      }
+    }
   });
 
   test("`midcall open` opens or prints the page of whoever lives, and says so if nobody does", async () => {
