@@ -2,6 +2,7 @@
 //
 // `./test peers` says where things are: MIDCALL_NODE, MIDCALL_PEERS and MIDCALL_BIN.
 import { spawn } from "node:child_process";
+import { mkdtempSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -96,8 +97,11 @@ export class Told {
 /** A process that talks in lines. */
 export class Process {
   constructor([command, ...args], { env = {}, ...options } = {}) {
-    // In a group of its own, so that it can be ended with what it started.
-    this.process = spawn(command, args, { detached: true, env: { ...process.env, BROWSER: "false", ...env }, ...options });
+    // In a group of its own, so that it can be ended with what it started; and in a session of its
+    // own, so that gateways of other stories are none of its business.
+    const session = env.XDG_RUNTIME_DIR ?? mkdtempSync(join(tmpdir(), "midcall-peers-"));
+    if (!env.XDG_RUNTIME_DIR) folders.push(session);
+    this.process = spawn(command, args, { detached: true, env: { ...process.env, BROWSER: "false", XDG_RUNTIME_DIR: session, ...env }, ...options });
     this.told = new Told();
     this.lines = [];
     this.errors = "";

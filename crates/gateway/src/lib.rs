@@ -28,6 +28,7 @@ pub fn run() -> ExitCode {
         cli::Command::Lint(lint) => cmd::lint::run(lint),
         cli::Command::Demo(demo) => cmd::demo::run(demo),
         cli::Command::Wrap(wrap) => cmd::wrap::run(wrap),
+        cli::Command::Open(open) => cmd::open::run(open),
         cli::Command::Desk(desk) => cmd::desk::run(desk),
     };
     result.unwrap_or_else(|error| {

@@ -51,6 +51,9 @@ export class Answers {
   }
 }
 
+/** Starts the worker, for a page that may not be able to later. */
+export const prepare = () => (ready ??= start());
+
 /** Patterns that cannot be run, or took too long once. */
 const refused = new Set();
 

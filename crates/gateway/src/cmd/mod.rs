@@ -3,4 +3,5 @@
 pub mod demo;
 pub mod desk;
 pub mod lint;
+pub mod open;
 pub mod wrap;
