@@ -76,15 +76,20 @@ function begin(fields, content, isEarlier, map) {
 
 /** @param {Field} field @param {any} value @returns {Typed} */
 function hold({ kind, offers = [] }, value) {
-  /** @param {any} value */
-  const place = (value) => offers.findIndex((offer) => check.equal(offer.value, value));
   const entries = Array.isArray(value) ? value : [];
   if (kind === "switch") return typeof value === "boolean" ? value : undefined;
-  if (kind === "choice") return place(value) < 0 ? undefined : place(value);
-  if (kind === "choices") return entries.map(place).filter((index) => index >= 0);
+  const places = (kind === "choice" ? [value] : entries).map((one) => check.place(offers, one)).filter((index) => index >= 0);
+  if (kind === "choice") return places[0];
+  if (kind === "choices") return places;
   if (kind === "tags") return entries.filter((entry) => typeof entry === "string");
-  if (kind === "json") return value === undefined ? "" : JSON.stringify(value, plain, 2);
+  if (kind === "json") return value === undefined ? "" : pretty(value);
   return kind === "text" ? (typeof value === "string" ? value : "") : isNumber(value) ? String(value) : "";
+}
+
+/** In lines, unless they would mostly be indentation. @param {any} value */
+function pretty(value) {
+  const text = JSON.stringify(value, plain);
+  return text.length > 5000 ? text : JSON.stringify(value, plain, 2);
 }
 
 /** @typedef {{ typed: Map<string, Typed>, tag: string, problems: Problem[] }} Reading */

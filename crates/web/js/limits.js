@@ -1,0 +1,30 @@
+/**
+ * How much of a stranger's schema is looked at; as in `crates/core/src/limits.rs`.
+ *
+ * A definition may be written once and meant by two hundred fields, so that what the bytes of a
+ * schema bound is not what its form takes: a form in all has bounds of its own.
+ */
+import { FormError } from "./keyword.js";
+
+/** Characters of a schema, and of a name; options of one choice; groups within groups. */
+export const LIMITS = { schema: 256 * 1024, name: 256, options: 2000, nesting: 4, message: 64 * 1024 };
+
+/** What a form may still have in all. */
+export class Allowance {
+  #left = {
+    fields: 200,
+    options: 10_000, // each counted wherever a `$ref` repeats it
+    words: 256 * 1024, // characters that people read; counted like options
+    inlined: 1024 * 1024, // characters that following `$ref`s adds
+  };
+
+  /** @param {"fields" | "options" | "words" | "inlined"} what @param {number} much @throws {FormError} */
+  spend(what, much) {
+    if ((this.#left[what] -= much) < 0) throw new FormError(`the form has more ${what} in all than are read`);
+  }
+
+  /** Counts what people read. @param {...(string | undefined)} words @throws {FormError} */
+  read(...words) {
+    this.spend("words", words.join("").length);
+  }
+}
