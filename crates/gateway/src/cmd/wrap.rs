@@ -5,7 +5,7 @@ mod relay;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -19,6 +19,8 @@ use crate::era::bridge::{Bridge, ServerEra};
 use crate::frame::{Frame, Kind};
 use crate::local::{self, Flags};
 use crate::printer::Printer;
+use crate::route::policy::Policy;
+use crate::route::profile::Profile;
 use crate::route::{Page, Route, Routes};
 use crate::session::{self, Confirm, OnUnavailable};
 use crate::transport::child::{Child, StartError};
@@ -58,9 +60,15 @@ pub struct Cmd {
     )]
     ask: Routes,
     /// How long a call waits for a person before the client is told to collect its result
-    /// later, or never
-    #[arg(long, env = "MIDCALL_HOLD", value_name = "TIME", default_value = "45s")]
-    hold: Hold,
+    /// later, or never [default: 45s, or what the client's profile says]
+    #[arg(long, env = "MIDCALL_HOLD", value_name = "TIME")]
+    hold: Option<Hold>,
+    /// Who the client is, if it is known not to show some questions: codex, goose, vscode, …
+    #[arg(long, env = "MIDCALL_CLIENT_PROFILE", value_name = "NAME")]
+    client_profile: Option<String>,
+    /// A file that says what holds for some servers, tools and modes instead
+    #[arg(long, env = "MIDCALL_POLICY", value_name = "FILE")]
+    policy: Option<PathBuf>,
     /// Which calls a person agrees to before the server gets them
     #[arg(
         long,
@@ -127,7 +135,21 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     if cmd.ask.has(Route::Api) && !announced {
         anyhow::bail!("--ask api needs --announce FILE: nobody would know where to answer");
     }
-    let opens = cmd.ask.has(Route::Page) && !cmd.no_open;
+    let profile = cmd
+        .client_profile
+        .as_deref()
+        .map(Profile::named)
+        .transpose()?;
+    let policy = cmd
+        .policy
+        .as_deref()
+        .map(Policy::read)
+        .transpose()?
+        .unwrap_or_default();
+    let known = profile.as_ref().and_then(|profile| profile.hold);
+    let hold = cmd.hold.or(known).unwrap_or(HOLD);
+    let by_policy = policy.routes().any(|routes| routes.has(Route::Page));
+    let opens = (by_policy || cmd.ask.has(Route::Page)) && !cmd.no_open;
     let mut rules = midcall_desk::Rules::default();
     rules.asks_per_minute = cmd.asks_per_minute;
     let patience = cmd.local.timeout;
@@ -143,7 +165,9 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
         routes: cmd.ask,
         limits: Limits::default(),
         locale: Locale::negotiate(&cmd.locale),
-        hold: cmd.hold.0,
+        hold: hold.0,
+        policy,
+        profile,
         patience,
         confirm: cmd.confirm,
         on_unavailable: cmd.on_unavailable,
@@ -167,6 +191,10 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     errors.finish();
     code.map(ExitCode::from)
 }
+
+/// How long a call waits unless somebody says otherwise: less than the minute after which many
+/// clients give up.
+const HOLD: Hold = Hold(Some(Duration::from_secs(45)));
 
 /// How long the client may take to say something that can be answered.
 const FIRST_WORDS: Duration = Duration::from_secs(2);

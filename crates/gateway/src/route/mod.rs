@@ -1,10 +1,8 @@
 //! Who is asked.
 
 mod page;
-#[allow(dead_code, reason = "`wrap` and `doctor` are to use it")]
-mod policy;
-#[allow(dead_code, reason = "`wrap` and `doctor` are to use it")]
-mod profile;
+pub mod policy;
+pub mod profile;
 mod settings;
 
 use std::fmt;
@@ -58,6 +56,12 @@ impl Routes {
         self.0.contains(&route)
     }
 
+    /// The others.
+    pub fn without(mut self, route: Route) -> Self {
+        self.0.retain(|other| *other != route);
+        self
+    }
+
     /// The first that can.
     pub fn first(&self, mut can: impl FnMut(Route) -> bool) -> Option<Route> {
         self.0.iter().copied().find(|route| can(*route))
@@ -72,12 +76,7 @@ impl Routes {
         added
     }
 
-    /// Whether some questions are left to others than a client that can do these.
-    pub fn leaves(&self, modes: Modes) -> bool {
-        self.leaves_one(Mode::Form, modes) || self.leaves_one(Mode::Url, modes)
-    }
-
-    /// Whether questions of one mode are.
+    /// Whether questions of a mode are left to others than a client that can do these.
     pub fn leaves_one(&self, mode: Mode, modes: Modes) -> bool {
         let first = self.first(|route| match route {
             Route::Client => modes.has(mode),

@@ -65,6 +65,18 @@ impl Policy {
         })
     }
 
+    /// Every list of routes in it.
+    pub fn routes(&self) -> impl Iterator<Item = &Routes> {
+        self.rules
+            .iter()
+            .filter_map(|rule| rule.plan.routes.as_ref())
+    }
+
+    /// Whether it says anything of calls that people agree to first.
+    pub fn confirms(&self) -> bool {
+        self.rules.iter().any(|rule| rule.plan.confirm.is_some())
+    }
+
     /// What it says about a question. Where the tool is not known, rules for some tools are not
     /// meant.
     pub fn plan(&self, server: &str, tool: Option<&str>, mode: Mode) -> Plan {

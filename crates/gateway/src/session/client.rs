@@ -82,7 +82,7 @@ impl Session {
     }
 
     fn initialize(&mut self, frame: &Frame, id: &Id, members: &Members<'_>) -> Option<Frame> {
-        let added = self.rules.routes.added();
+        let added = self.rules.added();
         let (client, edited) = legacy::offer(frame, members.params?, added)?;
         self.client = Some(client);
         self.opening = Some(id.clone());

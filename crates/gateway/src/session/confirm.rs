@@ -44,7 +44,7 @@ impl Session {
         acts: &mut Vec<Act>,
     ) -> bool {
         let hints = self.tools.hints(members.name);
-        let must = match self.rules.confirm {
+        let must = match self.confirm(members.name) {
             Confirm::Never => false,
             Confirm::Destructive => hints.is_destructive(),
             Confirm::All => true,

@@ -32,9 +32,8 @@ impl Session {
     /// Whether calls may have to be made again because somebody other than the client follows
     /// their links, or the client would not understand that it has to.
     pub(super) fn follows_links(&self) -> bool {
-        let routes = &self.rules.routes;
-        routes.leaves_one(Mode::Url, self.modes())
-            || (self.in_rounds && (self.modes().url || routes.added().url))
+        let can = self.modes().url || self.rules.added().url;
+        self.leaves_one(Mode::Url) || (self.in_rounds && can)
     }
 
     /// Asks for the links that a call needs, if its response names any.
