@@ -91,7 +91,7 @@ describe("a model that gets it wrong", { concurrency: 4 }, () => {
   });
 
   test("late, and the next question has come up meanwhile", async () => {
-    const model = await meet("--timeout", "2s");
+    const model = await meet("--timeout", "5s"); // enough for the second one
     const asked = await model.call("insist"); // asks until it is answered, three times at most
     await model.heard("cancel");
     const told = await model.answers(asked, "accept", BOOKED);

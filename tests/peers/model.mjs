@@ -1,6 +1,6 @@
 // A model behind a client: it reads what results say, and calls what they tell it to.
 import assert from "node:assert/strict";
-import { Client } from "./world.mjs";
+import { Client, until } from "./world.mjs";
 
 /** The words of a result. */
 export const words = ({ result }) => result.content.map(({ text }) => text).join("\n");
@@ -15,6 +15,18 @@ export function brought(response) {
 export function isError(response, said) {
   assert.equal(response.result?.isError, true, JSON.stringify(response));
   assert.match(words(response), said);
+}
+
+/**
+ * What a call brings in less than the quarter of a second in which nobody reads a question.
+ * On a busy machine not every call is over by then, and of those nothing can be said.
+ */
+export function atOnce(call) {
+  return until(async () => {
+    const since = performance.now();
+    const response = await call();
+    return performance.now() - since < 250 && response;
+  }, "a call at once");
 }
 
 /** What a result tells a model to do next: a tool, and the question or the claim to call it with. */

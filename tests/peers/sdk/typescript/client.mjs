@@ -22,7 +22,7 @@ let answers = [];
 if (elicitation) {
   client.setRequestHandler(ElicitRequestSchema, async ({ params }, { requestId, signal }) => {
     tell({ asked: { id: requestId, params } });
-    const found = answers.findIndex(({ message }) => message === params.message);
+    const found = answers.findIndex(({ message = params.message }) => message === params.message);
     if (found >= 0) {
       const [{ message, after = 0, ...answer }] = answers.splice(found, 1);
       await sleep(after);
