@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::cmd::{demo, desk, lint, wrap};
+use crate::cmd::{demo, desk, doctor, lint, wrap};
 
 /// Makes an MCP server's question reach a person, and the answer reach the tool
 #[derive(Debug, Parser)]
@@ -17,6 +17,7 @@ pub enum Command {
     Wrap(wrap::Cmd),
     Demo(demo::Cmd),
     Lint(lint::Cmd),
+    Doctor(doctor::Cmd),
     #[command(hide = true)]
     Desk(desk::Cmd),
 }

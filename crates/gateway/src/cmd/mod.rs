@@ -2,5 +2,7 @@
 
 pub mod demo;
 pub mod desk;
+pub mod doctor;
 pub mod lint;
+mod paper;
 pub mod wrap;

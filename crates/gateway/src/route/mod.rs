@@ -1,9 +1,9 @@
 //! Who is asked.
 
 mod page;
-#[allow(dead_code, reason = "`wrap` and `doctor` are to use it")]
+#[allow(dead_code, reason = "`wrap` is to use it")]
 mod policy;
-#[allow(dead_code, reason = "`wrap` and `doctor` are to use it")]
+#[allow(dead_code, reason = "`wrap` is to use all of it")]
 mod profile;
 mod settings;
 
@@ -13,9 +13,9 @@ use std::str::FromStr;
 use midcall_core::wire::{Mode, Modes};
 
 pub use page::Page;
-#[allow(unused_imports, reason = "`wrap` and `doctor` are to use it")]
+#[allow(unused_imports, reason = "`wrap` is to use it")]
 pub use policy::{Plan, Policy, PolicyError, Secrets};
-#[allow(unused_imports, reason = "`wrap` and `doctor` are to use it")]
+#[allow(unused_imports, reason = "`wrap` is to use all of it")]
 pub use profile::{CannotRender, Part, Profile, ProfileError};
 
 /// Who may be asked, the first that can goes first.
@@ -103,6 +103,13 @@ impl fmt::Display for Route {
             Self::Api => "api",
             Self::Model => "model",
         })
+    }
+}
+
+impl fmt::Display for Routes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.0.iter().map(Route::to_string).collect();
+        f.write_str(&names.join(","))
     }
 }
 
