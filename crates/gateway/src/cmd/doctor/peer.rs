@@ -207,7 +207,7 @@ fn read(members: &Members<'_>) -> Result<Value, Trouble> {
 }
 
 /// Keeps the end of what is said.
-async fn hear(errors: Reading, kept: Arc<Mutex<VecDeque<u8>>>) {
+async fn hear(mut errors: Reading, kept: Arc<Mutex<VecDeque<u8>>>) {
     let mut piece = [0; 4 * 1024];
     while let Ok(read @ 1..) = errors.read(&mut piece).await {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
