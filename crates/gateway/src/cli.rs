@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::cmd::{demo, desk, lint, open, wrap};
+use crate::cmd::{demo, desk, doctor, lint, open, wrap};
 
 /// Makes an MCP server's question reach a person, and the answer reach the tool
 #[derive(Debug, Parser)]
@@ -18,6 +18,7 @@ pub enum Command {
     Open(open::Cmd),
     Demo(demo::Cmd),
     Lint(lint::Cmd),
+    Doctor(doctor::Cmd),
     #[command(hide = true)]
     Desk(desk::Cmd),
 }

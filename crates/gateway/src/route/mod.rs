@@ -1,8 +1,8 @@
 //! Who is asked.
 
 mod page;
-pub mod policy;
-pub mod profile;
+mod policy;
+mod profile;
 mod settings;
 
 use std::fmt;
@@ -11,10 +11,8 @@ use std::str::FromStr;
 use midcall_core::wire::{Mode, Modes};
 
 pub use page::Page;
-#[allow(unused_imports, reason = "`wrap` and `doctor` are to use it")]
-pub use policy::{Plan, Policy, PolicyError, Secrets};
-#[allow(unused_imports, reason = "`wrap` and `doctor` are to use it")]
-pub use profile::{CannotRender, Part, Profile, ProfileError};
+pub use policy::{Plan, Policy, Secrets};
+pub use profile::{Part, Profile};
 
 /// Who may be asked, the first that can goes first.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,6 +103,13 @@ impl fmt::Display for Route {
             Self::Api => "api",
             Self::Model => "model",
         })
+    }
+}
+
+impl fmt::Display for Routes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.0.iter().map(Route::to_string).collect();
+        f.write_str(&names.join(","))
     }
 }
 

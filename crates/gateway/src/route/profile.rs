@@ -94,6 +94,12 @@ impl Profile {
         })
     }
 
+    /// One of ours.
+    #[cfg(test)]
+    pub fn known(name: &str) -> Self {
+        Self::among(name, "", Path::new("")).unwrap()
+    }
+
     /// What people are told about it.
     pub fn why(&self, locale: Locale) -> &str {
         match (locale, &self.why_pt_br) {
@@ -197,10 +203,6 @@ mod tests {
         question(json!({"message": "?", "requestedSchema": schema}))
     }
 
-    fn profile(name: &str) -> Profile {
-        Profile::among(name, "", Path::new("own.toml")).unwrap()
-    }
-
     #[test]
     fn each_client_gets_what_it_can_show() {
         let number = json!({"type": "number"});
@@ -236,7 +238,7 @@ mod tests {
             ("vscode", &named, None, ""),
             ("vscode", &choices, None, ""),
         ] {
-            let refused = profile(name).renders(&form(field.clone())).err();
+            let refused = Profile::known(name).renders(&form(field.clone())).err();
             let found = refused.map(|refused| (refused.part, refused.field.unwrap()));
             let expected = part.map(|part| (part, path.to_owned()));
             assert_eq!(found, expected, "{name} {field}");
@@ -254,18 +256,18 @@ mod tests {
             ("inspector-cli", false, false),
             ("claude-code-headless", false, false),
         ] {
-            let profile = profile(name);
+            let profile = Profile::known(name);
             assert_eq!(profile.renders(&bare).is_ok(), forms, "{name}");
             assert_eq!(profile.renders(&link).is_ok(), links, "{name}");
             let has = (profile.has(Mode::Form), profile.has(Mode::Url));
             assert_eq!(has, (forms, links), "{name}");
         }
-        let refused = profile("goose").renders(&link).unwrap_err();
+        let refused = Profile::known("goose").renders(&link).unwrap_err();
         assert_eq!(
             refused.to_string(),
             "goose does not show questions in url mode"
         );
-        let refused = profile("codex").renders(&form(json!({"type": "number"})));
+        let refused = Profile::known("codex").renders(&form(json!({"type": "number"})));
         assert_eq!(
             refused.unwrap_err().to_string(),
             "codex does not show number at /f"
@@ -299,7 +301,7 @@ mod tests {
         assert_eq!(named("mine").why(Locale::PtBr), "My client is small");
         assert_eq!(named("goose").cannot(), []);
         assert_eq!(named("goose").hold, Some(Hold(None)));
-        assert_eq!(named("vscode"), profile("vscode"));
+        assert_eq!(named("vscode"), Profile::known("vscode"));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::{Act, Session};
 use crate::claim::pending::{self, Sent, pending};
 use crate::claim::{Claimed, tools};
 use crate::frame::{Frame, Id, Members};
-use crate::route::policy::Plan;
+use crate::route::Plan;
 use crate::token::Token;
 
 /// A question as the model knows it.

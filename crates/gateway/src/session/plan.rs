@@ -10,9 +10,7 @@ use tokio::time::Instant;
 
 use super::{Confirm, Rules, Session};
 use crate::frame::Id;
-use crate::route::policy::{Plan, Secrets};
-use crate::route::profile::Part;
-use crate::route::{Route, Routes};
+use crate::route::{Part, Plan, Route, Routes, Secrets};
 
 /// When questions were asked lately, the oldest first.
 #[derive(Default)]

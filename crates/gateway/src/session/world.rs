@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::{Act, Confirm, Event, OnUnavailable, Rules, Session, Turn};
 use crate::claim::Waiting;
 use crate::frame::Frame;
-use crate::route::policy::Policy;
+use crate::route::Policy;
 
 /// A session, what it did, and the clock.
 pub struct World {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::both;
-use crate::route::profile::Profile;
+use crate::route::Profile;
 use crate::session::world::{World, day, link};
 
 fn world(policy: &str, capabilities: Value) -> World {
