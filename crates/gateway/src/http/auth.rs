@@ -61,6 +61,9 @@ type Lapse = Option<Instant>;
 /// How long a launch token is good that a browser was handed to use at once.
 const LAUNCH: Duration = Duration::from_secs(60);
 
+/// Calls a second by other gateways. All of them ask at once when a tab is on its way.
+const PEER_CALLS: u32 = 500;
+
 /// Bearers of other gateways' pages that are kept though no page uses them: each of their reloads
 /// leaves one behind.
 const MOST_GUESTS: usize = 64;
@@ -87,7 +90,7 @@ impl Keys {
         let keys = Self {
             calls_per_second,
             script: Token::random(),
-            peer: (Token::random(), Pace::new(calls_per_second)),
+            peer: (Token::random(), Pace::new(PEER_CALLS)),
             launches: Mutex::default(),
             bearers: Mutex::default(),
         };

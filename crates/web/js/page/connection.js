@@ -71,6 +71,7 @@ export class Connection {
   signOut() {
     this.#isOut = true;
     this.#stream.abort();
+    this.#wake();
   }
 
   /** There is nothing to be connected to any more. */
