@@ -91,8 +91,9 @@ export function characters(text) {
 /** More problems than a person would read. */
 const ENOUGH = 100;
 
-/** Characters that one check holds against patterns. */
+/** Characters that one check holds against patterns; and looking at one default. */
 const MOST_TEXT = 40_000;
+const DEFAULT_TEXT = 1000;
 
 /** Nodes of rules times nodes of values: what one check may cost. What is beyond passes here. */
 const EFFORT = 3_000_000;
@@ -117,14 +118,14 @@ async function settle(look) {
 
 /** @param {Form} form @param {{ [name: string]: any }} content @param {number} effort @param {Ask} [ask] */
 function look(form, content, effort, ask) {
-  const looking = new Looking(effort, ask);
+  const looking = new Looking(effort, MOST_TEXT, ask);
   looking.fields(form, content, "");
   return looking.found;
 }
 
 /** @param {Field} field @param {unknown} value @param {Ask} [ask] */
 function isTaken(field, value, ask) {
-  const looking = new Looking(LITTLE, ask);
+  const looking = new Looking(LITTLE, DEFAULT_TEXT, ask);
   if (value !== undefined) looking.field(field, value, "");
   return value !== undefined && !looking.found.length;
 }
@@ -133,13 +134,15 @@ function isTaken(field, value, ask) {
 class Looking {
   /** @type {Problem[]} */
   found = [];
-  #matched = 0;
+  /** Characters that may still be held against patterns. */
+  #left;
   #effort;
   #ask;
 
-  /** @param {number} effort @param {Ask} [ask] */
-  constructor(effort, ask = () => undefined) {
+  /** @param {number} effort @param {number} text @param {Ask} [ask] */
+  constructor(effort, text, ask = () => undefined) {
     this.#effort = { left: effort };
+    this.#left = text;
     this.#ask = ask;
   }
 
@@ -197,8 +200,8 @@ class Looking {
     const fault = format === "email" ? !isEmail(text) && format : more.format?.faultOf(format, text);
     if (fault) this.#add(path, fault, fault === "format" ? { format } : {});
     if (pattern !== undefined) {
-      this.#matched += text.length;
-      if (this.#matched <= MOST_TEXT && this.#ask(pattern, text) === false) this.#add(path, "pattern");
+      this.#left -= text.length;
+      if (this.#left >= 0 && this.#ask(pattern, text) === false) this.#add(path, "pattern");
     }
   }
 

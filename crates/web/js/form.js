@@ -229,7 +229,7 @@ function readKind(reader, field, schema, keyword, at, depth) {
     field.text = {
       minLength: take(one, "minLength", where, isLength),
       maxLength: take(one, "maxLength", where, isLength),
-      pattern: take(one, "pattern", where, isText),
+      pattern: reader.allowance.pattern(take(one, "pattern", where, isText)),
       format: take(one, "format", where, isText),
     };
   }

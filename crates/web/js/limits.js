@@ -9,8 +9,14 @@ import { FormError } from "./keyword.js";
 /** Characters of a schema, and of a name; options of one choice; groups within groups. */
 export const LIMITS = { schema: 256 * 1024, name: 256, options: 2000, nesting: 4, message: 64 * 1024 };
 
+/** Different patterns of one form. Those beyond it are not enforced. */
+const MOST_PATTERNS = 50;
+
 /** What a form may still have in all. */
 export class Allowance {
+  /** @type {Set<string>} */
+  #patterns = new Set();
+
   #left = {
     fields: 200,
     options: 10_000, // each counted wherever a `$ref` repeats it
@@ -21,6 +27,12 @@ export class Allowance {
   /** @param {"fields" | "options" | "words" | "inlined"} what @param {number} much @throws {FormError} */
   spend(what, much) {
     if ((this.#left[what] -= much) < 0) throw new FormError(`the form has more ${what} in all than are read`);
+  }
+
+  /** The same pattern, if it is to be enforced. @param {string | undefined} pattern */
+  pattern(pattern) {
+    if (pattern !== undefined && this.#patterns.size < MOST_PATTERNS) this.#patterns.add(pattern);
+    return pattern !== undefined && this.#patterns.has(pattern) ? pattern : undefined;
   }
 
   /** Counts what people read. @param {...(string | undefined)} words @throws {FormError} */
