@@ -14,7 +14,7 @@
  * @typedef {(pattern: string, text?: string) => boolean | undefined} Ask  whether a text fits a pattern (without a text: whether it is enforced at all); undefined while unknown
  */
 import { isEmail } from "./email.js";
-import { isObject } from "./json.js";
+import { characters, isObject, keyOf } from "./json.js";
 import { below } from "./keyword.js";
 import { load, more } from "./more.js";
 import { isInteger, isMultiple, isNumber, isRounded } from "./number.js";
@@ -52,20 +52,6 @@ export const takes = (field, value) => isTaken(field, value);
 export const refusing = (fields) => settle((ask) => fields.filter((field) => !isTaken(field, field.default, ask)));
 
 /**
- * Equality of scalars as JSON Schema has it: `1` and `1.0` are the same number.
- * @param {unknown} a
- * @param {unknown} b
- */
-export const equal = (a, b) => a === b || (isNumber(a) && isNumber(b) && a == b);
-
-/**
- * A text that two scalars share exactly if they are equal; nothing else has one.
- * @param {any} value
- */
-export const keyOf = (value) =>
-  typeof value === "string" ? `"${value}` : typeof value === "object" ? "" : `${Number.isInteger(value) ? BigInt(value) : value}`;
-
-/**
  * Where an option stands, found without looking at each; -1 if it is none.
  * @param {Offer[]} offers @param {unknown} value
  */
@@ -77,16 +63,6 @@ export function place(offers, value) {
 
 /** @type {WeakMap<Offer[], Map<string, number>>} */
 const places = new WeakMap();
-
-/**
- * How long people and JSON Schema find a text: a surrogate pair is one character.
- * @param {string} text
- */
-export function characters(text) {
-  let pairs = 0;
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) >> 10 === 0x36 && text.charCodeAt(at + 1) >> 10 === 0x37) pairs++;
-  return text.length - pairs;
-}
 
 /** More problems than a person would read. */
 const ENOUGH = 100;
