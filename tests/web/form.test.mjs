@@ -295,6 +295,14 @@ test("a pattern is enforced as far as it takes steps, however busy the machine i
   assert.equal(await told(asking(it), { it: "a".repeat(20_000) }), "", "some 50,000,000");
 });
 
+test("patterns are enforced up to a number in all", async () => {
+  const fields = (pattern) => ({ properties: Object.fromEntries(Array.from({ length: 60 }, (_, n) => ["f" + n, { type: "string", pattern: pattern(n) }])) });
+  const content = Object.fromEntries(Array.from({ length: 60 }, (_, n) => ["f" + n, "x"]));
+  const count = async (schema) => (await problems(await open(schema), content)).length;
+  assert.equal(await count(fields((n) => `^a{${n + 1}}$`)), 50);
+  assert.equal(await count(fields(() => "^a$")), 60, "one that is repeated counts once");
+});
+
 test("a step divides as people count", () => {
   assert.ok(isMultiple(2 ** 60, 1024), "every digit of a double counts");
   assert.ok(isMultiple(1e300, 0.1) && isMultiple(5e-324, 5e-324) && !isMultiple(1e-7, 1e-6));

@@ -14,7 +14,7 @@
  * @typedef {(pattern: string, text?: string) => boolean | undefined} Ask  whether a text fits a pattern (without a text: whether it is enforced at all); undefined while unknown
  */
 import { isEmail } from "./email.js";
-import { isObject } from "./json.js";
+import { characters, isObject, keyOf } from "./json.js";
 import { below } from "./keyword.js";
 import { load, more } from "./more.js";
 import { isInteger, isMultiple, isNumber, isRounded } from "./number.js";
@@ -52,20 +52,6 @@ export const takes = (field, value) => isTaken(field, value);
 export const refusing = (fields) => settle((ask) => fields.filter((field) => !isTaken(field, field.default, ask)));
 
 /**
- * Equality of scalars as JSON Schema has it: `1` and `1.0` are the same number.
- * @param {unknown} a
- * @param {unknown} b
- */
-export const equal = (a, b) => a === b || (isNumber(a) && isNumber(b) && a == b);
-
-/**
- * A text that two scalars share exactly if they are equal; nothing else has one.
- * @param {any} value
- */
-export const keyOf = (value) =>
-  typeof value === "string" ? `"${value}` : typeof value === "object" ? "" : `${Number.isInteger(value) ? BigInt(value) : value}`;
-
-/**
  * Where an option stands, found without looking at each; -1 if it is none.
  * @param {Offer[]} offers @param {unknown} value
  */
@@ -78,21 +64,12 @@ export function place(offers, value) {
 /** @type {WeakMap<Offer[], Map<string, number>>} */
 const places = new WeakMap();
 
-/**
- * How long people and JSON Schema find a text: a surrogate pair is one character.
- * @param {string} text
- */
-export function characters(text) {
-  let pairs = 0;
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) >> 10 === 0x36 && text.charCodeAt(at + 1) >> 10 === 0x37) pairs++;
-  return text.length - pairs;
-}
-
 /** More problems than a person would read. */
 const ENOUGH = 100;
 
-/** Characters that one check holds against patterns. */
+/** Characters that one check holds against patterns; and looking at one default. */
 const MOST_TEXT = 40_000;
+const DEFAULT_TEXT = 1000;
 
 /** Nodes of rules times nodes of values: what one check may cost. What is beyond passes here. */
 const EFFORT = 3_000_000;
@@ -117,14 +94,14 @@ async function settle(look) {
 
 /** @param {Form} form @param {{ [name: string]: any }} content @param {number} effort @param {Ask} [ask] */
 function look(form, content, effort, ask) {
-  const looking = new Looking(effort, ask);
+  const looking = new Looking(effort, MOST_TEXT, ask);
   looking.fields(form, content, "");
   return looking.found;
 }
 
 /** @param {Field} field @param {unknown} value @param {Ask} [ask] */
 function isTaken(field, value, ask) {
-  const looking = new Looking(LITTLE, ask);
+  const looking = new Looking(LITTLE, DEFAULT_TEXT, ask);
   if (value !== undefined) looking.field(field, value, "");
   return value !== undefined && !looking.found.length;
 }
@@ -133,13 +110,15 @@ function isTaken(field, value, ask) {
 class Looking {
   /** @type {Problem[]} */
   found = [];
-  #matched = 0;
+  /** Characters that may still be held against patterns. */
+  #left;
   #effort;
   #ask;
 
-  /** @param {number} effort @param {Ask} [ask] */
-  constructor(effort, ask = () => undefined) {
+  /** @param {number} effort @param {number} text @param {Ask} [ask] */
+  constructor(effort, text, ask = () => undefined) {
     this.#effort = { left: effort };
+    this.#left = text;
     this.#ask = ask;
   }
 
@@ -197,8 +176,8 @@ class Looking {
     const fault = format === "email" ? !isEmail(text) && format : more.format?.faultOf(format, text);
     if (fault) this.#add(path, fault, fault === "format" ? { format } : {});
     if (pattern !== undefined) {
-      this.#matched += text.length;
-      if (this.#matched <= MOST_TEXT && this.#ask(pattern, text) === false) this.#add(path, "pattern");
+      this.#left -= text.length;
+      if (this.#left >= 0 && this.#ask(pattern, text) === false) this.#add(path, "pattern");
     }
   }
 

@@ -51,7 +51,7 @@
  * @typedef {{ allowance: Allowance, needs: Set<Need>, rules: Rule[], shared: Schema }} Reader
  */
 import { refusing, takes } from "./check.js";
-import { isObject, isWithin, pick, plain, size } from "./json.js";
+import { isObject, isWithin, pick, plain } from "./json.js";
 import { FormError, below, isFlag, isLength, isText, isTexts, nonsense, take } from "./keyword.js";
 import { Allowance, LIMITS } from "./limits.js";
 import { load, more } from "./more.js";
@@ -161,7 +161,7 @@ function readFields(reader, schema, at, path, depth) {
   const extra = whole || (more ?? true) === true ? "allowed" : more ? rule(reader, more) : "refused";
   for (const name of required) {
     const rule = whole || more === undefined ? true : more;
-    reader.allowance.spend("inlined", size(rule, LIMITS.schema));
+    reader.allowance.inline(rule);
     fields.push(readField(reader, name, rule, true, within, path, depth));
   }
   return { fields, extra, beyond: beyond(reader, whole ?? schema) };
@@ -172,7 +172,7 @@ function readFields(reader, schema, at, path, depth) {
  * @param {string} parent @param {string} within @param {number} depth @returns {Field}
  */
 function readField(reader, name, sub, required, parent, within, depth) {
-  reader.allowance.spend("fields", 1);
+  reader.allowance.ask();
   if (name.length > LIMITS.name) throw nonsense(parent, "a name is too long");
   const at = below(parent, name);
   const path = below(within, name);
@@ -229,7 +229,7 @@ function readKind(reader, field, schema, keyword, at, depth) {
     field.text = {
       minLength: take(one, "minLength", where, isLength),
       maxLength: take(one, "maxLength", where, isLength),
-      pattern: take(one, "pattern", where, isText),
+      pattern: reader.allowance.pattern(take(one, "pattern", where, isText)),
       format: take(one, "format", where, isText),
     };
   }

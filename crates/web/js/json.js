@@ -18,6 +18,30 @@ export const isScalar = (value) => isNumber(value) || typeof value === "string" 
  */
 export const has = (object, name) => Object.hasOwn(object, name);
 
+/**
+ * Equality of scalars as JSON Schema has it: `1` and `1.0` are the same number.
+ * @param {unknown} a
+ * @param {unknown} b
+ */
+export const equal = (a, b) => a === b || (isNumber(a) && isNumber(b) && a == b);
+
+/**
+ * A text that two scalars share exactly if they are equal; nothing else has one.
+ * @param {any} value
+ */
+export const keyOf = (value) =>
+  typeof value === "string" ? `"${value}` : typeof value === "object" ? "" : `${Number.isInteger(value) ? BigInt(value) : value}`;
+
+/**
+ * How long people and JSON Schema find a text: a surrogate pair is one character.
+ * @param {string} text
+ */
+export function characters(text) {
+  let pairs = 0;
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) >> 10 === 0x36 && text.charCodeAt(at + 1) >> 10 === 0x37) pairs++;
+  return text.length - pairs;
+}
+
 /** What `serde_json` reads: a deeper value would not get past the gateway. */
 const DEEPEST = 128;
 

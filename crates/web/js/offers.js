@@ -3,8 +3,7 @@
  *
  * @import { Offer, Schema } from "./form.js"
  */
-import { keyOf } from "./check.js";
-import { has } from "./json.js";
+import { has, keyOf } from "./json.js";
 import { FormError, isText, isTexts, nonsense, take } from "./keyword.js";
 import { LIMITS } from "./limits.js";
 import { hasType } from "./shape.js";
@@ -26,7 +25,7 @@ export function offers(schema, keyword, at, allowance) {
     found = options.map((/** @type {any} */ value, /** @type {number} */ index) => ({ value, title: names[index] }));
   } else found = options.flatMap((/** @type {Schema} */ option) => described({ ...option }, `${at}/${keyword}`));
   if (found.length > LIMITS.options) throw new FormError(`at \`${at}/${keyword}\`: more than ${LIMITS.options} options`);
-  allowance.spend("options", found.length);
+  allowance.offer(found.length);
 
   /** @type {Map<string, Offer>} */
   const list = new Map();

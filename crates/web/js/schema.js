@@ -11,9 +11,8 @@
  * @import { Rule, Schema } from "./form.js"
  * @import { Ask } from "./check.js"
  */
-import { characters, equal } from "./check.js";
 import { FORMATS } from "./formats.js";
-import { has, isObject } from "./json.js";
+import { characters, equal, has, isObject } from "./json.js";
 import { isInteger, isMultiple, isNumber } from "./number.js";
 import { local } from "./unusual.js";
 

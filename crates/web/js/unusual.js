@@ -3,8 +3,7 @@
  *
  * @import { Reader, Schema } from "./form.js"
  */
-import { has, isObject, pick, size } from "./json.js";
-import { LIMITS } from "./limits.js";
+import { has, isObject, pick } from "./json.js";
 import { isRule } from "./rule.js";
 
 /**
@@ -19,7 +18,7 @@ export function inline(schema, { allowance, shared }) {
     const found = keyword === "$ref" ? local(schema.$ref, shared) : schema.allOf?.length === 1 && schema.allOf[0];
     const isAlone = !Object.keys(schema).some((name) => name !== keyword && isRule(name));
     if (!isObject(found) || !isAlone) break;
-    allowance.spend("inlined", size(found, LIMITS.schema));
+    allowance.inline(found);
     schema = { __proto__: null, ...found, ...pick(schema, (name) => name !== keyword) };
   }
   // Some serializers write `null` for what is absent.

@@ -16,7 +16,7 @@
  */
 import * as check from "./check.js";
 import { every } from "./form.js";
-import { isObject, isWithin, plain } from "./json.js";
+import { equal, isObject, isWithin, plain } from "./json.js";
 import { more } from "./more.js";
 import { isInteger, isNumber } from "./number.js";
 
@@ -179,4 +179,4 @@ function join(form, unread, found) {
 const problem = (path, name) => ({ path, key: "mcp.elicitation.problem." + name, params: {} });
 
 /** @param {any} a @param {any} b */
-const isSame = (a, b) => check.equal(a, b) || (typeof a === "object" && JSON.stringify(a, plain) === JSON.stringify(b, plain));
+const isSame = (a, b) => equal(a, b) || (typeof a === "object" && JSON.stringify(a, plain) === JSON.stringify(b, plain));

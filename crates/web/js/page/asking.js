@@ -54,7 +54,17 @@ export class Asking {
     }
     const element = /** @type {Element} */ (this.#element);
     if (element.getAttribute("queue") !== queue) element.setAttribute("queue", queue);
-    if (ticket.opened && !element.opened && !this.#underway.has(ticket.id)) element.opened = true;
+    this.#follow();
+  }
+
+  /** The link may have been opened elsewhere. What could not be sent from here stays told. */
+  #follow() {
+    const { id, opened } = /** @type {Ticket} */ (this.#ticket);
+    const element = /** @type {Element} */ (this.#element);
+    if (!opened || element.opened || this.#underway.has(id)) return;
+    element.opened = true;
+    const failed = this.#failed.get(id);
+    if (failed) element.problems = failed;
   }
 
   /** Puts the dialog away. The ticket stays open, and what was typed is kept. */
@@ -185,8 +195,9 @@ export class Asking {
   #fail(id, problem) {
     const problems = found(problem);
     this.#failed.set(id, problems);
-    if (this.#element && this.id === id) this.#element.problems = problems;
-    else this.#told.failed(id);
+    if (!this.#element || this.id !== id) return this.#told.failed(id);
+    this.#element.problems = problems;
+    this.#follow();
   }
 }
 
