@@ -1,5 +1,5 @@
 // Who meets whom: the peers of each revision, and what one of them cannot do by itself.
-import { CLIENTS, MODERN_CLIENTS, MODERN_SERVERS, SERVERS } from "../peers/processes.mjs";
+import { CLIENTS, MODERN_CLIENTS, MODERN_SERVERS, SERVERS } from "../peers/world.mjs";
 
 export const NONE = "no elicitation";
 export const JUNE = "2025-06-18";

@@ -5,7 +5,7 @@
 // --json prints a line per cell. --direct leaves the gateway out, to see what peers do by themselves.
 // A cell that is not green, or one that no pair of peers covers, is a failure.
 import { setTimeout as sleep } from "node:timers/promises";
-import { leave } from "../peers/processes.mjs";
+import { leave } from "../peers/world.mjs";
 import { PAIRS, REVISIONS } from "./peers.mjs";
 import { STORIES } from "./stories.mjs";
 import { table } from "./table.mjs";

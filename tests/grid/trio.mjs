@@ -1,6 +1,6 @@
 // A client, the gateway and a server, and a person beside them.
 import { Person } from "../peers/person.mjs";
-import { Client, wrap } from "../peers/processes.mjs";
+import { Client, wrap } from "../peers/world.mjs";
 import { JUNE } from "./peers.mjs";
 
 export class Trio {

@@ -1,5 +1,5 @@
 // A person at the announced API, as the page acts for one.
-import { Told, announced, within } from "./processes.mjs";
+import { Told, announced, within } from "./world.mjs";
 
 export class Person {
   /** Goes to the gateway that announces itself in a file. */
@@ -8,11 +8,23 @@ export class Person {
     const { api, page, launch } = await announced(file);
     Object.assign(person, { api, page, origin: new URL(page).origin, news: new Told() });
     const { bearer } = await (await person.#post("/launch", { token: new URL(launch).hash.slice(1) })).json();
-    person.bearer = bearer;
-    person.leaving = new AbortController();
-    const events = await person.#call("GET", "/elicitation/events", undefined, person.leaving.signal);
-    person.#read(events.body).catch(() => {}); // it ends with the gateway
-    return person;
+    return person.#watches(bearer);
+  }
+
+  /** A script instead, which goes there by the key that is in the file. */
+  static async script(file) {
+    const script = new Person();
+    const { api, page, bearer } = await announced(file);
+    Object.assign(script, { api, page, origin: new URL(page).origin, news: new Told() });
+    return script.#watches(bearer);
+  }
+
+  async #watches(bearer) {
+    this.bearer = bearer;
+    this.leaving = new AbortController();
+    const events = await this.#call("GET", "/elicitation/events", undefined, this.leaving.signal);
+    this.#read(events.body).catch(() => {}); // it ends with the gateway
+    return this;
   }
 
   /** The question with this message, once it is there. */

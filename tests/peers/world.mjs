@@ -1,7 +1,236 @@
 // The world of a story: the real binary between real peers, and a person beside them.
-// Everything that a file of stories started is ended after it.
+//
+// `./test peers` says where things are: MIDCALL_NODE, MIDCALL_PEERS and MIDCALL_BIN.
+import { spawn } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { after } from "node:test";
-import { leave } from "./processes.mjs";
+import { setTimeout as sleep } from "node:timers/promises";
 
-export * from "./processes.mjs";
-after(leave);
+const { MIDCALL_NODE: NODE, MIDCALL_PEERS: PEERS } = process.env;
+const HERE = import.meta.dirname;
+const PYTHON = join(PEERS, "python/bin/python");
+export const BINARY = process.env.MIDCALL_BIN ?? join(HERE, "../../target/debug/midcall");
+
+/** Nothing here takes longer, unless something is wrong. */
+export const PATIENCE = 45_000;
+
+const typescript = (file, version) => [NODE, join(HERE, "sdk/typescript", file), version];
+const typescript2 = (file, era) => [NODE, join(HERE, "sdk/typescript2", file), era];
+const python = (folder, file, ...era) => [PYTHON, join(HERE, "sdk", folder, file), ...era];
+
+/** The commands of clients, by their SDK. */
+export const CLIENTS = {
+  "sdk-1": typescript("client.mjs", "sdk-1"),
+  "sdk-1.20": typescript("client.mjs", "sdk-1.20"),
+  python: python("python", "client.py"),
+  fastmcp: python("fastmcp", "client.py"),
+};
+
+/** The commands of servers, by their SDK. */
+export const SERVERS = {
+  "sdk-1": typescript("server.mjs", "sdk-1"),
+  "sdk-1.20": typescript("server.mjs", "sdk-1.20"),
+  python: python("python", "server.py"),
+  fastmcp: python("fastmcp", "server.py"),
+  everything: [NODE, join(PEERS, "node_modules/@modelcontextprotocol/server-everything/dist/index.js"), "stdio"],
+};
+
+/** Clients of 2026-07-28. `sdk-2-auto` would take a server of 2025, too. */
+export const MODERN_CLIENTS = {
+  "sdk-2": typescript2("client.mjs", "modern"),
+  "sdk-2-auto": typescript2("client.mjs", "auto"),
+  "python-modern": python("python", "client.py", "modern"),
+  "fastmcp-modern": python("fastmcp", "client.py", "modern"),
+};
+
+/** Servers whose tools ask in the way of 2026-07-28. `sdk-2-dual` speaks to clients of 2025 by itself, too. */
+export const MODERN_SERVERS = {
+  "sdk-2": typescript2("server.mjs", "modern"),
+  "sdk-2-dual": typescript2("server.mjs", "dual"),
+  "python-rounds": python("python", "rounds.py"),
+  "fastmcp-rounds": python("fastmcp", "rounds.py"),
+};
+
+/** A server without an SDK, for what no SDK would do: see its file. */
+export const plain = (...how) => [NODE, join(HERE, "sdk/plain/server.mjs"), ...how];
+
+const ending = [];
+const folders = [];
+
+/** Ends everything that was started, and removes its folders. */
+export async function leave() {
+  await Promise.all(ending.splice(0).map((end) => end()));
+  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 5 })));
+}
+if (process.argv[1].endsWith(".test.mjs")) after(leave); // whoever is no file of stories leaves by itself
+
+/** A promise that is not waited for any longer than `PATIENCE`. */
+export async function within(promise, what) {
+  const late = new AbortController();
+  const timeout = sleep(PATIENCE, undefined, { ref: false, signal: late.signal }).then(() => {
+    throw new Error(`in vain: ${what}`);
+  });
+  timeout.catch(() => {});
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    late.abort();
+  }
+}
+
+/** Tries until it is true. */
+export async function until(true_, what = true_.toString()) {
+  const last = Date.now() + PATIENCE;
+  for (;;) {
+    const found = await true_();
+    if (found) return found;
+    if (Date.now() > last) throw new Error(`in vain: ${what}`);
+    await sleep(20);
+  }
+}
+
+/** What of a process or stream has come, and what is waited for: each thing is met once. */
+export class Told {
+  #told = [];
+  #waiting = [];
+
+  push(thing) {
+    const found = this.#waiting.findIndex(({ wants }) => wants(thing));
+    if (found < 0) this.#told.push(thing);
+    else this.#waiting.splice(found, 1)[0].resolve(thing);
+  }
+
+  /** The first such thing, told already or soon. */
+  next(wants) {
+    const found = this.#told.findIndex(wants);
+    if (found >= 0) return Promise.resolve(this.#told.splice(found, 1)[0]);
+    const soon = new Promise((resolve) => this.#waiting.push({ wants, resolve }));
+    return within(soon, `${wants} among ${JSON.stringify(this.#told).slice(0, 2_000)}`);
+  }
+}
+
+/** A process that talks in lines. */
+export class Process {
+  constructor([command, ...args], { env = {}, ...options } = {}) {
+    // In a group of its own, so that it can be ended with what it started; and in a session of its
+    // own, so that gateways of other stories are none of its business.
+    const session = env.XDG_RUNTIME_DIR ?? mkdtempSync(join(tmpdir(), "midcall-peers-"));
+    if (!env.XDG_RUNTIME_DIR) folders.push(session);
+    this.process = spawn(command, args, { detached: true, env: { ...process.env, BROWSER: "false", XDG_RUNTIME_DIR: session, ...env }, ...options });
+    this.told = new Told();
+    this.lines = [];
+    this.errors = "";
+    this.process.stderr.setEncoding("utf8").on("data", (text) => (this.errors += text));
+    this.process.stdin.on("error", () => {}); // it may have ended
+    createInterface({ input: this.process.stdout, crlfDelay: Infinity }).on("line", (line) => {
+      this.lines.push(line);
+      let told;
+      try {
+        told = JSON.parse(line);
+      } catch {
+        told = { unreadable: line };
+      }
+      this.told.push(told);
+    });
+    this.ended = new Promise((resolve) => this.process.on("close", (code, signal) => resolve(signal ?? code)));
+    ending.push(() => this.#kill());
+  }
+
+  /** Ends what has not ended by itself: told to first, so that it can end what it started. */
+  async #kill() {
+    for (const signal of ["SIGTERM", "SIGKILL"]) {
+      try {
+        process.kill(-this.pid, signal);
+      } catch {
+        break; // nothing of it is left
+      }
+      await Promise.race([this.ended, sleep(8_000, undefined, { ref: false })]);
+    }
+    for (const stream of this.process.stdio) stream?.destroy(); // somebody may have inherited them
+  }
+
+  get pid() {
+    return this.process.pid;
+  }
+
+  send(message) {
+    this.process.stdin.write(JSON.stringify(message) + "\n");
+  }
+
+  /** How it ended: a status or a signal. */
+  end() {
+    return within(this.ended, `the end of ${this.process.spawnargs.join(" ")}\n${this.errors}`);
+  }
+}
+
+/** A client of some SDK at its job: see `sdk/README.md`. */
+export class Client extends Process {
+  constructor(sdk, job, env) {
+    super(CLIENTS[sdk] ?? MODERN_CLIENTS[sdk], { env });
+    this.send(job);
+  }
+
+  /** What is told under that name next. */
+  async tells(name) {
+    return (await this.told.next((line) => name in line))[name];
+  }
+
+  /** What the questions of the next tool brought its server. */
+  async brought() {
+    const { result, error } = await this.told.next((line) => "result" in line || "error" in line);
+    if (error || result.isError) throw new Error(JSON.stringify(error ?? result));
+    return JSON.parse(result.content[0].text);
+  }
+
+  /** Waits until it is done: everything it told. */
+  async done() {
+    const status = await this.end();
+    if (status !== 0) throw new Error(`the client ended with ${status}\n${this.errors}`);
+    return this.lines.map((line) => JSON.parse(line));
+  }
+}
+
+/** A client without an SDK: the binary, and what one line after the other says. */
+export class Wire extends Process {
+  constructor(command, options) {
+    super(command, options);
+    this.id = 0;
+  }
+
+  /** Calls, and gives the response. */
+  async call(method, params = {}, id = ++this.id) {
+    this.send({ jsonrpc: "2.0", id, method, params });
+    return this.told.next((line) => line.id === id && !line.method);
+  }
+
+  /** Opens the session as a client with these capabilities. */
+  async open(capabilities = {}) {
+    const clientInfo = { name: "wire", version: "1" };
+    const opened = await this.call("initialize", { protocolVersion: "2025-11-25", capabilities, clientInfo });
+    this.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+    return opened.result;
+  }
+}
+
+/** `midcall wrap` before a server's command, announced in a folder of its own. */
+export async function wrap(server, ...flags) {
+  const folder = await mkdtemp(join(tmpdir(), "midcall-peers-"));
+  folders.push(folder);
+  const announce = join(folder, "announce.json");
+  return { announce, command: [BINARY, "wrap", "--no-open", "--announce", announce, ...flags, "--", ...server] };
+}
+
+/** What a gateway announced, once it has. */
+export function announced(file) {
+  return until(() => readFile(file, "utf8").then(JSON.parse, () => undefined), "the announcement");
+}
+
+/** Whether a process is there, other than as a zombie. */
+export async function alive(pid) {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  return stat !== "" && !/^\d+ \(.*\) [ZX]/s.test(stat);
+}

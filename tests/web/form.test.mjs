@@ -155,6 +155,15 @@ test("limits hold at their edge", () => {
   assert.throws(() => read(options(2001)), FormError);
   assert.throws(() => read({ properties: { ["n".repeat(257)]: {} } }), FormError);
   assert.throws(() => read({ description: "d".repeat(256 * 1024) }), FormError);
+  const fields = (count, more) => ({ properties: Object.fromEntries(Array.from({ length: count }, (_, n) => ["f" + n, { enum: Array.from({ length: 1000 }, (_, n) => n) }])), ...more });
+  assert.equal(read(fields(10)).fields.length, 10);
+  assert.throws(() => read(fields(10, { required: ["one"], additionalProperties: { const: 1 } })), /more options in all/);
+  const twice = (length) => ({ $defs: { it: { description: "d".repeat(length) } }, properties: { a: { $ref: "#/$defs/it" }, b: { $ref: "#/$defs/it" } } });
+  assert.equal(read(twice(128 * 1024)).fields.length, 2);
+  assert.throws(() => read(twice(128 * 1024 + 1)), /more words in all/);
+  const eight = (length) => ({ $defs: { it: { x: "d".repeat(length) } }, properties: Object.fromEntries([..."abcdefgh"].map((name) => [name, { $ref: "#/$defs/it" }])) });
+  assert.equal(read(eight(128 * 1024 - 20)).fields.length, 8);
+  assert.throws(() => read(eight(128 * 1024)), /more inlined in all/);
   let deep = asking({ type: "boolean" });
   for (let n = 0; n < 5; n++) deep = asking(deep);
   assert.equal(kinds(read(deep).fields).at(-1), "/it/it/it/it/it json");
@@ -278,6 +287,20 @@ test("formats end where the gateway's end", async () => {
 test("a pattern nobody writes by hand is not enforced", async () => {
   assert.equal(await told(asking({ type: "string", pattern: "a".repeat(2001) }), { it: "b" }), "");
   assert.equal(await told(asking({ type: "string", pattern: "a".repeat(2000) }), { it: "b" }), "/it pattern");
+});
+
+test("a pattern is enforced as far as it takes steps, however busy the machine is", async () => {
+  const it = { type: "string", pattern: "^((a?){50}){20}b$" };
+  assert.equal(await told(asking(it), { it: "a".repeat(20) }), "/it pattern", "some 50,000 steps");
+  assert.equal(await told(asking(it), { it: "a".repeat(20_000) }), "", "some 50,000,000");
+});
+
+test("patterns are enforced up to a number in all", async () => {
+  const fields = (pattern) => ({ properties: Object.fromEntries(Array.from({ length: 60 }, (_, n) => ["f" + n, { type: "string", pattern: pattern(n) }])) });
+  const content = Object.fromEntries(Array.from({ length: 60 }, (_, n) => ["f" + n, "x"]));
+  const count = async (schema) => (await problems(await open(schema), content)).length;
+  assert.equal(await count(fields((n) => `^a{${n + 1}}$`)), 50);
+  assert.equal(await count(fields(() => "^a$")), 60, "one that is repeated counts once");
 });
 
 test("a step divides as people count", () => {

@@ -5,7 +5,7 @@ import { isIn, Queue } from "../../crates/web/js/page/queue.js";
 import { events, lines } from "../../crates/web/js/page/stream.js";
 
 const ticket = (id, asked = "2027-01-01T00:00:00Z", more = {}) => ({
-  id, asked, deadline: "2027-01-01T00:05:00Z", mode: "form", description: `${id}?`, params: {}, server: { name: "crm" }, ...more,
+  gateway: { origin: "http://127.0.0.1:1" }, id, asked, deadline: "2027-01-01T00:05:00Z", mode: "form", description: `${id}?`, params: {}, server: { name: "crm" }, ...more,
 });
 const AT = { at: "2027-01-01T00:01:00Z" };
 
@@ -13,6 +13,14 @@ test("the oldest comes first, whenever it is heard of", () => {
   const queue = new Queue();
   for (const second of ["03", "01", "02"]) queue.add(ticket(second, `2027-01-01T00:00:${second}Z`));
   assert.deepEqual(queue.all.map(({ id }) => id), ["01", "02", "03"]);
+});
+
+test("questions of several gateways are in one order; what one asks at once stays in its own", () => {
+  const queue = new Queue();
+  const from = (port) => ({ gateway: { origin: `http://127.0.0.1:${port}` } });
+  const at = (ms) => `2027-01-01T00:00:00.${ms}Z`;
+  for (const [id, ms, port] of [["d", "002", 2], ["c", "002", 1], ["b", "002", 1], ["a", "003", 2], ["e", "001", 2]]) queue.add(ticket(id, at(ms), from(port)));
+  assert.deepEqual(queue.all.map(({ id }) => id), ["e", "c", "b", "d", "a"]);
 });
 
 test("what is told twice is heard once, and what is closed stays closed", () => {

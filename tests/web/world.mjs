@@ -43,13 +43,26 @@ after(async () => {
   await world.browser?.close();
 });
 
+/** A place in which gateways find each other, and nobody else is. */
+export async function session() {
+  const folder = await mkdtemp(join(tmpdir(), "midcall-web-"));
+  world.ending.push(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
 /** `midcall desk`, asked by lines on its standard input. */
 export class Desk {
   static async start(...flags) {
+    return Desk.startIn(await session(), ...flags);
+  }
+
+  /** One that finds others, if they are started in the same folder. */
+  static async startIn(session, ...flags) {
     const desk = new Desk();
     desk.folder = await mkdtemp(join(tmpdir(), "midcall-web-"));
     const file = join(desk.folder, "announce.json");
-    desk.process = spawn(BINARY, ["desk", "--announce", file, ...flags], { stdio: ["pipe", "pipe", "inherit"] });
+    const env = { ...process.env, XDG_RUNTIME_DIR: session };
+    desk.process = spawn(BINARY, ["desk", "--announce", file, ...flags], { stdio: ["pipe", "pipe", "inherit"], env });
     desk.lines = [];
     desk.waiting = [];
     createInterface({ input: desk.process.stdout }).on("line", (line) => {
@@ -208,4 +221,4 @@ function within(promise, what) {
 }
 
 /** Waits until a question takes answers: what comes together with it was not meant for it. */
-export const calm = (page) => page.locator("dialog:not(.new)").first().waitFor();
+export const calm = (page) => page.locator("dialog[open]:not(.new)").first().waitFor();

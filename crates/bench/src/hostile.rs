@@ -42,6 +42,15 @@ pub fn run() {
         .collect();
     let long = Value::Object(long).to_string();
 
+    let patterns: Map<_, _> = (0..200)
+        .map(|n| {
+            let pattern = format!("^([a-z]?[0-9]?){{400}}b{n}$");
+            let text = json!({"type": "string", "pattern": pattern, "default": "a".repeat(900)});
+            (format!("f{n}"), text)
+        })
+        .collect();
+    let patterns = json!({"type": "object", "properties": patterns}).to_string();
+
     survive(
         "hostile, 2,000 options in each of 200 fields",
         &options,
@@ -57,6 +66,7 @@ pub fn run() {
         &rules,
         &long,
     );
+    survive("hostile, 200 patterns", &patterns, "{}");
     survive("hostile, schema of 1 MB", &megabyte, "{}");
     survive("hostile, 10,000 fields", &fields, "{}");
     survive("hostile, nesting of 10,000", &nested, "{}");

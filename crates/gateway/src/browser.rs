@@ -1,11 +1,14 @@
 //! Opening a browser where there is one.
 
 use std::env;
+use std::future::pending;
 use std::process::{Command, Stdio};
+
+use tokio::sync::oneshot;
 
 /// Asks the person's browser to show an address. Where there is none, nothing happens: whoever
 /// calls this has told the address in another way too.
-pub fn open(address: &str) {
+pub fn open(address: &str) -> Option<Asked> {
     let tried = commands(address).into_iter().find_map(|mut command| {
         command
             .stdin(Stdio::null())
@@ -14,9 +17,27 @@ pub fn open(address: &str) {
             .spawn()
             .ok()
     });
-    if let Some(mut child) = tried {
-        // Waited for elsewhere, so that neither it nor its remains are in the way.
-        std::thread::spawn(move || child.wait());
+    let mut child = tried?;
+    let (tell, ended) = oneshot::channel();
+    // Waited for elsewhere, so that neither it nor its remains are in the way.
+    std::thread::spawn(move || {
+        let status = child.wait();
+        let _ = tell.send(status.is_ok_and(|status| status.success())); // Few want to know.
+    });
+    Some(Asked { ended })
+}
+
+/// A command that was started to show an address.
+pub struct Asked {
+    ended: oneshot::Receiver<bool>,
+}
+
+impl Asked {
+    /// Waits until it says that it could not. One that ends well, or goes on, never does.
+    pub async fn failed(self) {
+        if !matches!(self.ended.await, Ok(false)) {
+            pending().await
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::cmd::{demo, desk, lint, wrap};
+use crate::cmd::{demo, desk, doctor, lint, open, wrap};
 
 /// Makes an MCP server's question reach a person, and the answer reach the tool
 #[derive(Debug, Parser)]
@@ -15,8 +15,10 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Wrap(wrap::Cmd),
+    Open(open::Cmd),
     Demo(demo::Cmd),
     Lint(lint::Cmd),
+    Doctor(doctor::Cmd),
     #[command(hide = true)]
     Desk(desk::Cmd),
 }

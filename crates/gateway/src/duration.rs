@@ -1,5 +1,6 @@
 //! Durations as people write them on a command line: `500ms`, `45s`, `5m`.
 
+use std::str::FromStr;
 use std::time::Duration;
 
 /// Reads a whole number and its unit.
@@ -15,6 +16,22 @@ pub fn read(text: &str) -> Result<Duration, &'static str> {
         _ => return Err(USAGE),
     };
     Ok(unit * number)
+}
+
+/// How long a call is kept open; for ever if none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hold(pub Option<Duration>);
+
+impl FromStr for Hold {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        const USAGE: &str = "expected never, or a duration like 500ms, 45s or 5m";
+        match text {
+            "never" => Ok(Self(None)),
+            text => read(text).map(|hold| Self(Some(hold))).map_err(|_| USAGE),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -26,8 +26,10 @@ use clap::Parser;
 pub fn run() -> ExitCode {
     let result = match cli::Cli::parse().command {
         cli::Command::Lint(lint) => cmd::lint::run(lint),
+        cli::Command::Doctor(doctor) => cmd::doctor::run(doctor),
         cli::Command::Demo(demo) => cmd::demo::run(demo),
         cli::Command::Wrap(wrap) => cmd::wrap::run(wrap),
+        cli::Command::Open(open) => cmd::open::run(open),
         cli::Command::Desk(desk) => cmd::desk::run(desk),
     };
     result.unwrap_or_else(|error| {

@@ -20,6 +20,7 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::duration;
 use crate::http::announce::Announced;
+use crate::http::peers::Folder;
 use crate::http::{self, Bounds, Server};
 
 /// The desk of one process, with nothing on disk.
@@ -48,7 +49,8 @@ pub struct Flags {
 pub struct Local {
     pub desk: LocalDesk,
     server: Server,
-    announced: Option<Announced>,
+    flags: Flags,
+    joined: Option<Announced>,
     terminate: Signal,
     interrupt: Signal,
 }
@@ -59,7 +61,7 @@ pub struct Serving {
     closing: CancellationToken,
     terminate: Signal,
     interrupt: Signal,
-    _announced: Option<Announced>,
+    announced: Vec<Announced>,
 }
 
 impl Flags {
@@ -74,7 +76,7 @@ impl Flags {
 }
 
 impl Local {
-    /// Starts to log, binds, and announces what was bound.
+    /// Starts to log, and binds.
     pub async fn open(flags: Flags, mut rules: Rules, bounds: Bounds) -> anyhow::Result<Self> {
         // First of all: a signal during the start ends the process in good order too.
         let terminate = signal(SignalKind::terminate())?;
@@ -83,14 +85,19 @@ impl Local {
         rules.patience = flags.timeout;
         let server = Server::bind(flags.page_addr, bounds).await?;
         let desk = Desk::open(Memory::default(), Mailroom::default(), rules).await?;
-        let announced = flags.announce(&server)?;
         Ok(Self {
             desk,
             server,
-            announced,
+            flags,
+            joined: None,
             terminate,
             interrupt,
         })
+    }
+
+    /// Joins the other gateways of this user.
+    pub fn join(&mut self) {
+        self.joined = join(&mut self.server);
     }
 
     /// The page's address, without any key.
@@ -108,16 +115,17 @@ impl Local {
         self.server.door().launch_now()
     }
 
-    /// Answers calls from now on.
-    pub fn serve(self, site: Site) -> Serving {
+    /// Announces what was bound, and answers calls from now on.
+    pub fn serve(self, site: Site) -> anyhow::Result<Serving> {
+        let announced = self.flags.announce(&self.server)?;
         let closing = CancellationToken::new();
-        Serving {
+        Ok(Serving {
+            announced: announced.into_iter().chain(self.joined).collect(),
             task: tokio::spawn(self.server.serve(self.desk, site, closing.clone())),
             closing,
             terminate: self.terminate,
             interrupt: self.interrupt,
-            _announced: self.announced,
-        }
+        })
     }
 }
 
@@ -136,9 +144,21 @@ impl Serving {
 
     /// Lets the last responses out.
     pub async fn close(self) -> anyhow::Result<()> {
+        drop(self.announced); // While the door is still ours: nobody else is taken for us.
         self.closing.cancel();
         self.task.await.context("the server broke")
     }
+}
+
+/// Has a server join the other gateways of this user, as long as the result lives. One that cannot
+/// has a page of its own.
+pub fn join(server: &mut Server) -> Option<Announced> {
+    let joined = Folder::of_this_user()
+        .map_err(anyhow::Error::from)
+        .and_then(|folder| Ok(server.join(folder)?));
+    joined
+        .inspect_err(|error| tracing::warn!("this gateway stays by itself: {error:#}"))
+        .ok()
 }
 
 /// Tells what the filter lets through on standard error, in color for people only.

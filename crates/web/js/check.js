@@ -14,7 +14,7 @@
  * @typedef {(pattern: string, text?: string) => boolean | undefined} Ask  whether a text fits a pattern (without a text: whether it is enforced at all); undefined while unknown
  */
 import { isEmail } from "./email.js";
-import { isObject } from "./json.js";
+import { characters, isObject, keyOf } from "./json.js";
 import { below } from "./keyword.js";
 import { load, more } from "./more.js";
 import { isInteger, isMultiple, isNumber, isRounded } from "./number.js";
@@ -27,7 +27,7 @@ import { isInteger, isMultiple, isNumber, isRounded } from "./number.js";
  */
 export async function problems(form, content) {
   await load(form.needs);
-  return settle((looking) => looking.fields(form, content, ""));
+  return settle((ask) => look(form, content, EFFORT, ask));
 }
 
 /**
@@ -36,66 +36,89 @@ export async function problems(form, content) {
  * @param {{ [name: string]: any }} content
  * @returns {Problem[]}
  */
-export function quick(form, content) {
-  const looking = new Looking();
-  looking.fields(form, content, "");
-  return looking.found;
-}
+export const quick = (form, content) => look(form, content, LITTLE);
 
 /**
  * Whether a value is one this field takes, as far as `quick` can tell.
  * @param {Field} field
  * @param {unknown} value
  */
-export function takes(field, value) {
-  const looking = new Looking();
-  if (value !== undefined) looking.field(field, value, "");
-  return value !== undefined && !looking.found.length;
+export const takes = (field, value) => isTaken(field, value);
+
+/**
+ * The fields that do not take their own default, with patterns. What they need is loaded.
+ * @param {Field[]} fields
+ */
+export const refusing = (fields) => settle((ask) => fields.filter((field) => !isTaken(field, field.default, ask)));
+
+/**
+ * Where an option stands, found without looking at each; -1 if it is none.
+ * @param {Offer[]} offers @param {unknown} value
+ */
+export function place(offers, value) {
+  const known = places.get(offers) ?? new Map(offers.map((offer, index) => [keyOf(offer.value), index]));
+  places.set(offers, known);
+  return known.get(keyOf(value)) ?? -1;
 }
 
-/**
- * The same with patterns. What the field needs is loaded.
- * @param {Field} field
- * @param {unknown} value
- */
-export const takesIndeed = async (field, value) =>
-  !(await settle((looking) => looking.field(field, value, ""))).length;
-
-/**
- * Equality of scalars as JSON Schema has it: `1` and `1.0` are the same number.
- * @param {unknown} a
- * @param {unknown} b
- */
-export const equal = (a, b) => a === b || (isNumber(a) && isNumber(b) && a == b);
+/** @type {WeakMap<Offer[], Map<string, number>>} */
+const places = new WeakMap();
 
 /** More problems than a person would read. */
 const ENOUGH = 100;
 
-/** Characters that one check holds against patterns. */
+/** Characters that one check holds against patterns; and looking at one default. */
 const MOST_TEXT = 40_000;
+const DEFAULT_TEXT = 1000;
+
+/** Nodes of rules times nodes of values: what one check may cost. What is beyond passes here. */
+const EFFORT = 3_000_000;
+
+/** The same for what is looked at in passing: a default, or what somebody is typing. */
+const LITTLE = 30_000;
+
+/** How often new answers may lead to new questions. */
+const ROUNDS = 10;
 
 /**
  * Looks until every pattern that matters is answered.
- * @param {(looking: Looking) => void} look
+ * @template T @param {(ask?: Ask) => T} look
  */
 async function settle(look) {
   const answers = more.pattern && new more.pattern.Answers();
-  for (;;) {
-    const looking = new Looking(answers?.ask);
-    look(looking);
-    if (!(await answers?.gather())) return looking.found;
+  for (let round = 1; ; round++) {
+    const found = look(answers?.ask);
+    if (round === ROUNDS || !(await answers?.gather())) return found;
   }
+}
+
+/** @param {Form} form @param {{ [name: string]: any }} content @param {number} effort @param {Ask} [ask] */
+function look(form, content, effort, ask) {
+  const looking = new Looking(effort, MOST_TEXT, ask);
+  looking.fields(form, content, "");
+  return looking.found;
+}
+
+/** @param {Field} field @param {unknown} value @param {Ask} [ask] */
+function isTaken(field, value, ask) {
+  const looking = new Looking(LITTLE, DEFAULT_TEXT, ask);
+  if (value !== undefined) looking.field(field, value, "");
+  return value !== undefined && !looking.found.length;
 }
 
 /** One look at some content. */
 class Looking {
   /** @type {Problem[]} */
   found = [];
-  #matched = 0;
+  /** Characters that may still be held against patterns. */
+  #left;
+  #effort;
   #ask;
 
-  /** @param {Ask} [ask] */
-  constructor(ask = () => undefined) {
+  /** @param {number} effort @param {number} text @param {Ask} [ask] */
+  constructor(effort, text, ask = () => undefined) {
+    this.#effort = { left: effort };
+    this.#left = text;
     this.#ask = ask;
   }
 
@@ -147,14 +170,14 @@ class Looking {
   /** @param {Text | undefined} rules @param {unknown} text @param {string} path */
   #text({ minLength = 0, maxLength = Infinity, format = "", pattern } = {}, text, path) {
     if (typeof text !== "string") return this.#add(path, "not_text");
-    const length = [...text].length;
+    const length = characters(text);
     if (length < minLength) this.#add(path, "too_short", { count: minLength });
     if (length > maxLength) this.#add(path, "too_long", { count: maxLength });
     const fault = format === "email" ? !isEmail(text) && format : more.format?.faultOf(format, text);
     if (fault) this.#add(path, fault, fault === "format" ? { format } : {});
     if (pattern !== undefined) {
-      this.#matched += text.length;
-      if (this.#matched <= MOST_TEXT && this.#ask(pattern, text) === false) this.#add(path, "pattern");
+      this.#left -= text.length;
+      if (this.#left >= 0 && this.#ask(pattern, text) === false) this.#add(path, "pattern");
     }
   }
 
@@ -174,7 +197,7 @@ class Looking {
 
   /** @param {Offer[]} offers @param {unknown} value @param {string} path */
   #offer(offers, value, path) {
-    if (!offers.some((offer) => equal(offer.value, value))) this.#add(path, "not_an_option");
+    if (place(offers, value) < 0) this.#add(path, "not_an_option");
   }
 
   /** @param {Count | undefined} count @param {unknown[]} entries @param {string} path @param {(entry: unknown, at: string) => void} each */
@@ -184,19 +207,14 @@ class Looking {
     entries.some((entry, index) => this.#enough || each(entry, below(path, index)));
     if (entries.length < min) this.#add(path, "too_few", { count: min });
     if (unique) {
-      const scalars = entries.filter((entry) => typeof entry !== "object").map(scalarKey);
+      const scalars = entries.filter((entry) => typeof entry !== "object").map(keyOf);
       if (new Set(scalars).size < scalars.length) this.#add(path, "duplicate");
     }
   }
 
   /** @param {Rule | undefined} rule @param {unknown} value @param {string} path */
   #rule(rule, value, path) {
-    if (rule && more.rules?.admits(rule, value, this.#ask) === false) this.#add(path, "json_unfit");
+    if (rule && more.rules?.admits(rule, value, this.#ask, this.#effort) === false) this.#add(path, "json_unfit");
   }
 }
 
-/**
- * A text that two scalars share exactly if they are equal.
- * @param {any} scalar
- */
-const scalarKey = (scalar) => (typeof scalar === "string" ? `"${scalar}` : `${Number.isInteger(scalar) ? BigInt(scalar) : scalar}`);

@@ -29,11 +29,10 @@
  *          link host url warnings review footer problems reason actions accept reject cancel note
  * @cssprop --mcp-elicitation-{accent,on-accent,background,text,danger,radius,font}
  */
+import { Asked } from "./asked.js";
 import { countdown } from "./countdown.js";
 import { Dialog } from "./dialog.js";
 import { h, voice } from "./draw.js";
-import { Filling } from "./filling.js";
-import { long } from "./form.js";
 import * as locale from "./locale.js";
 import { load, more } from "./more.js";
 import { atOnce, fetched } from "./question.js";
@@ -57,27 +56,7 @@ export class McpElicitationElement extends HTMLElement {
   #spoken = false;
   #stop = () => {};
 
-  /** @type {any} */
-  #request = null;
-  /** @type {import("./form.js").Form | undefined} */
-  #form;
-  /** @type {Filling | undefined} */
-  #filling;
-  /** @type {import("./link.js").Verdict | undefined} */
-  #link;
-
-  /** Whether the request needs more than what is always here. */
-  #rare = false;
-  /** Whether everything is here that it needs. */
-  #ready = false;
-  /** @type {screen.Step} */
-  #step = "ask";
-  /** Set before the form was ready. @type {Record<string, any>} */
-  #draft = {};
-  /** Set before there was anything to show them in. @type {Problem[]} */
-  #found = [];
-  /** @type {import("./decline.js").Refusal} */
-  #refusal = { open: false, reason: "" };
+  #asked = new Asked();
   /** How often an answer was begun: only the latest is given. */
   #tries = 0;
 
@@ -91,13 +70,13 @@ export class McpElicitationElement extends HTMLElement {
       this.#proceed();
     };
     form.oninput = form.onchange = ({ target }) => {
-      this.#filling?.change(target);
+      this.#asked.filling?.change(target);
       this.#update();
       this.#fire("elicitation-input");
     };
     form.onkeydown = (event) => this.#entered(event);
     form.addEventListener("focusout", (event) => {
-      if (this.#filling?.leave(event)) this.#update();
+      if (this.#asked.filling?.leave(event)) this.#update();
     });
   }
 
@@ -126,52 +105,47 @@ export class McpElicitationElement extends HTMLElement {
   }
 
   get request() {
-    return this.#request;
+    return this.#asked.request;
   }
 
   set request(request) {
     this.dismiss();
     if (!request) return;
-    this.#request = request;
+    const asked = (this.#asked = new Asked(request));
     this.#count();
     /** @param {import("./question.js").Question} question */
-    const begin = ({ form, link }) => {
-      if (request !== this.#request) return;
-      this.#ready = true;
-      this.#form = form;
-      this.#link = link;
-      this.#filling = form && new Filling(form, this.#voice);
-      if (this.#filling) this.#filling.draft = this.#draft;
+    const begin = (question) => {
+      if (asked !== this.#asked) return;
+      asked.begin(question, this.#voice);
       this.#draw(true);
-      if (this.#next === "review") this.#fetchReview();
+      if (asked.next === "review") this.#fetchReview();
     };
     const question = atOnce(request);
-    this.#rare = !question;
+    asked.rare = !question;
     if (question) begin(question);
     else fetched(request, this.#voice.tag, this.getAttribute("server-host") ?? undefined).then(begin);
   }
 
   get typed() {
-    return this.#filling?.draft ?? this.#draft;
+    return this.#asked.typed;
   }
 
   set typed(typed) {
-    this.#draft = typed;
-    if (this.#filling) this.#filling.draft = typed;
+    this.#asked.typed = typed;
     this.#draw();
   }
 
   get problems() {
-    return this.#filling?.told ?? [];
+    return this.#asked.filling?.told ?? [];
   }
 
   set problems(problems) {
     this.#dialog.busy = false;
-    if (!this.#ready || !this.#spoken || !this.isConnected) {
-      this.#found = [...problems];
+    if (!this.#asked.ready || !this.#spoken || !this.isConnected) {
+      this.#asked.found = [...problems];
       return;
     }
-    if (this.#step === "review") this.#go("ask");
+    if (this.#asked.step === "review") this.#go("ask");
     this.#dialog.open();
     const { tag, problem } = this.#voice;
     const tell = () => this.#complain(problems);
@@ -180,19 +154,19 @@ export class McpElicitationElement extends HTMLElement {
   }
 
   get opened() {
-    return this.#step === "opened";
+    return this.#asked.opened;
   }
 
   set opened(opened) {
     this.#dialog.busy = false;
-    this.#step = opened ? "opened" : "ask";
+    this.#asked.step = opened ? "opened" : "ask";
     this.#draw(true);
   }
 
   /** Sends what was typed, if it fits; opens a link. */
   async accept() {
     if (this.#dialog.busy) return;
-    if (this.#link) return this.#open();
+    if (this.#asked.link) return this.#open();
     const content = await this.#fitting();
     if (content) this.#answer({ action: "accept", content });
   }
@@ -210,13 +184,8 @@ export class McpElicitationElement extends HTMLElement {
   /** Puts the question away without a word to anybody. */
   dismiss() {
     this.#stop();
-    this.#request = null;
-    this.#form = this.#filling = this.#link = undefined;
-    this.#draft = {};
-    this.#found = [];
-    this.#refusal = { open: false, reason: "" };
-    this.#step = "ask";
-    this.#rare = this.#ready = this.#dialog.busy = false;
+    this.#asked = new Asked();
+    this.#dialog.busy = false;
     this.#note.replaceChildren();
     this.#dialog.close();
   }
@@ -249,7 +218,7 @@ export class McpElicitationElement extends HTMLElement {
       this.#spoken = true;
       this.#draw(first);
     };
-    if (tag === "en-US" && !this.#rare) draw(); // always there
+    if (tag === "en-US" && !this.#asked.rare) draw(); // always there
     else locale.load(tag).then(draw, draw); // unreachable: in English
   }
 
@@ -257,35 +226,41 @@ export class McpElicitationElement extends HTMLElement {
     this.#stop();
     const deadline = Date.parse(this.getAttribute("deadline") ?? "");
     this.#dialog.clock.hidden = true;
-    if (!this.#request || !this.isConnected || !deadline) return;
+    if (!this.#asked.request || !this.isConnected || !deadline) return;
     this.#stop = countdown(deadline, this.#dialog, (seconds) => this.#voice.say(seconds ? "timeout_warning" : "timeout_over", { seconds }), () => this.#fire("elicitation-timeout"));
   }
 
   /** Draws the whole dialog from its state. @param {boolean} [anew]  whether the person has to look at it first */
   #draw(anew = false) {
-    if (!this.#ready || !this.#spoken || !this.isConnected) return;
-    const { body, footer, node } = this.#dialog;
-    const { title: asked, message, description } = this.#request;
-    const reviewing = this.#step === "review";
+    if (!this.#asked.ready || !this.#spoken || !this.isConnected) return;
+    const { body, footer, node, news } = this.#dialog;
     const focused = this.#root.activeElement?.id;
     const voice = this.#voice;
-    const title = reviewing ? voice.say("label.review") : typeof asked === "string" ? asked : this.#form?.title;
+    const { title, message } = this.#asked.words(voice);
 
     this.#drawHeader();
-    body.replaceChildren(...screen.question(title, reviewing ? undefined : message ?? description ?? ""), this.#content());
-    footer.replaceChildren(...this.#actions());
+    body.replaceChildren(
+      ...screen.question(title, message),
+      this.#asked.content({ voice, server: this.#server, announce: (text) => void (news.textContent = text) }),
+    );
+    footer.replaceChildren(...this.#asked.actions(voice, this.hasAttribute("destructive"), {
+      again: () => this.#open(),
+      change: () => this.#go("ask"),
+      cancel: () => this.cancel(),
+      decline: (reason) => this.decline(reason),
+    }));
     node.lang = voice.tag;
     node.setAttribute("aria-labelledby", title ? "asks title" : "asks");
 
     this.#update();
     this.#dialog.open();
-    if (anew) this.#dialog.begin(this.#step === "ask");
+    if (anew) this.#dialog.begin(this.#asked.step === "ask");
     else if (focused) this.#root.getElementById(focused)?.focus();
-    if (this.#found.length) this.problems = this.#found.splice(0);
+    if (this.#asked.found.length) this.problems = this.#asked.found.splice(0);
   }
 
   #drawHeader() {
-    if (!this.#ready || !this.#spoken) return;
+    if (!this.#asked.ready || !this.#spoken) return;
     const { header, clock } = this.#dialog;
     const isClosing = header.contains(this.#root.activeElement);
     const who = { server: this.#server, tool: this.getAttribute("tool"), queue: this.getAttribute("queue") };
@@ -293,56 +268,19 @@ export class McpElicitationElement extends HTMLElement {
     if (isClosing) /** @type {HTMLElement | null} */ (header.querySelector(".close"))?.focus();
   }
 
-  /** What is asked. Whatever a server sends, it can be refused. @returns {HTMLElement} */
-  #content() {
-    try {
-      return this.#shown();
-    } catch {
-      this.#form = this.#filling = this.#link = undefined;
-      return this.#shown();
-    }
-  }
-
-  #shown() {
-    const voice = this.#voice;
-    if (this.#link && more.link) return more.link.consent(this.#link, voice, this.opened);
-    if (!this.#form || !this.#filling) return h("p", { part: "notice danger" }, voice.say("label.unreadable_form"));
-    if (this.#step === "review" && more.review) return more.review.review(this.#form.fields, this.#filling.content, voice);
-    const announce = (/** @type {string} */ news) => void (this.#dialog.news.textContent = news);
-    return this.#filling.draw({ voice, server: this.#server, announce });
-  }
-
-  #actions() {
-    return screen.footer(this.#voice, this.#step, this.#next, this.#filling?.list, this.#refusal, this.hasAttribute("destructive"), {
-      again: () => this.#open(),
-      change: () => this.#go("ask"),
-      cancel: () => this.cancel(),
-      decline: (reason) => this.decline(reason),
-    });
-  }
-
-  /** What the main button does, if there is anything left to do but refuse. */
-  get #next() {
-    if (this.opened) return "finished";
-    if (this.#link) return this.#link.refused ? undefined : "open_link";
-    if (!this.#form) return undefined;
-    if (!this.#form.fields.length) return "approve";
-    return this.#step === "ask" && long(this.#form.fields) ? "review" : "accept";
-  }
-
   /** @param {screen.Step} step */
   #go(step) {
-    this.#step = step;
+    this.#asked.step = step;
     this.#draw(true);
   }
 
   /** What the main button does, here and now. */
   async #proceed() {
     if (this.opened) return this.#finish("accept");
-    if (this.#next !== "review") return this.accept();
+    if (this.#asked.next !== "review") return this.accept();
     const [content] = await Promise.all([this.#fitting(), this.#fetchReview()]);
     if (!content || !more.review) return;
-    this.#rare = true;
+    this.#asked.rare = true;
     this.#go("review");
   }
 
@@ -358,7 +296,7 @@ export class McpElicitationElement extends HTMLElement {
   }
 
   #open() {
-    const url = this.#link?.url; // none when it is refused
+    const url = this.#asked.link?.url; // none when it is refused
     if (!url) return;
     if (this.#fire("elicitation-open", { url }, true)) window.open(url, "_blank", "noopener,noreferrer");
     this.#dialog.news.textContent = this.#voice.say("url_mode.opening");
@@ -375,7 +313,7 @@ export class McpElicitationElement extends HTMLElement {
 
   /** @param {{action: string, content?: object, _meta?: object}} detail */
   #answer(detail) {
-    if (this.#dialog.busy || !this.#ready) return;
+    if (this.#dialog.busy || !this.#asked.ready) return;
     this.#tries++;
     if (this.opened) return this.#finish("cancel");
     this.#dialog.busy = true;
@@ -389,19 +327,19 @@ export class McpElicitationElement extends HTMLElement {
 
   /** An Enter meant for something else must not send a form nobody has looked at. @param {KeyboardEvent} event */
   #entered(event) {
-    if (event.key !== "Enter" || this.#filling?.touched || event.defaultPrevented || !(event.target instanceof HTMLInputElement)) return;
+    if (event.key !== "Enter" || this.#asked.filling?.touched || event.defaultPrevented || !(event.target instanceof HTMLInputElement)) return;
     event.preventDefault();
   }
 
   /** The content if it fits the form; otherwise its problems are shown. */
   async #fitting() {
-    const filling = this.#filling;
+    const filling = this.#asked.filling;
     if (!filling) return;
     const tries = ++this.#tries;
     const { content, problems } = await filling.checked(); // patterns run in a worker
-    if (filling !== this.#filling || tries !== this.#tries) return;
+    if (filling !== this.#asked.filling || tries !== this.#tries) return;
     if (!problems.length) return content;
-    if (this.#step !== "ask") this.#go("ask");
+    if (this.#asked.step !== "ask") this.#go("ask");
     this.#complain(problems);
   }
 
@@ -409,14 +347,14 @@ export class McpElicitationElement extends HTMLElement {
   #complain(problems) {
     const { problem } = this.#voice;
     const list = this.#root.getElementById("problems");
-    if (this.#filling) this.#filling.complain(problems);
+    if (this.#asked.filling) this.#asked.filling.complain(problems);
     else list?.replaceChildren(...problems.map((one) => h("strong", {}, problem(one)))); // no field to go to
     this.#update();
     this.#dialog.errors.textContent = list?.firstChild?.textContent || problems.map(problem).join(" ");
   }
 
   #update() {
-    const missing = this.#filling?.update();
+    const missing = this.#asked.filling?.update();
     if (this.#accept) this.#accept.ariaDisabled = missing ? "true" : null;
   }
 

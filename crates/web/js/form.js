@@ -4,15 +4,14 @@
  * The same reading as `crates/core/src/form` has: each sub-schema is taken apart once, a kind
  * takes the keywords it understands, a rule that no kind understands is kept in `beyond`. What
  * a form cannot express becomes a field that takes JSON, so that nothing a server asks for is
- * silently dropped. Whatever a server sends, reading is bounded: in bytes, depth, fields and
- * options.
+ * silently dropped. Whatever a server sends, reading is bounded (`limits`).
  *
  * In: `open`, or `openAtOnce`. Elsewhere: schemas as other serializers write them (`unusual`),
  * which kind a sub-schema is (`shape`), the options of a choice (`offers`), whether values fit
  * (`check`).
  *
  * @import { Need } from "./more.js"
- * @typedef {{ source: Schema, shared?: Schema }} Rule  a piece of JSON Schema, and the definitions its `$ref`s lead to
+ * @typedef {{ source: Schema, shared?: Schema, among: Rule[] }} Rule  a piece of JSON Schema, the definitions its `$ref`s lead to, and all rules of its form
  * @typedef {{ [keyword: string]: any }} Schema
  *
  * @typedef {object} Fields
@@ -49,10 +48,12 @@
  * @typedef {number | bigint} Num  a bigint where a host's own parser kept digits that a double loses
  * @typedef {{ value: any, label: string, title?: string, description?: string }} Offer
  * @typedef {{ min?: number, max?: number, unique: boolean }} Count
+ * @typedef {{ allowance: Allowance, needs: Set<Need>, rules: Rule[], shared: Schema }} Reader
  */
-import { takes, takesIndeed } from "./check.js";
+import { refusing, takes } from "./check.js";
 import { isObject, isWithin, pick, plain } from "./json.js";
 import { FormError, below, isFlag, isLength, isText, isTexts, nonsense, take } from "./keyword.js";
+import { Allowance, LIMITS } from "./limits.js";
 import { load, more } from "./more.js";
 import { isNumber } from "./number.js";
 import { offers } from "./offers.js";
@@ -87,7 +88,7 @@ export function openAtOnce(schema) {
 }
 
 /** @param {unknown} schema */
-const isUsual = (schema) => isWithin(schema, LIMITS.bytes) && !/null|\$ref|allOf|"type":\[/.test(JSON.stringify(schema, plain));
+const isUsual = (schema) => isWithin(schema, LIMITS.schema) && !/null|\$ref|allOf|"type":\[/.test(JSON.stringify(schema, plain));
 
 /**
  * Reads at once; for an unusual schema, `unusual` is loaded. Where `needs` is not empty, some of
@@ -98,16 +99,17 @@ const isUsual = (schema) => isWithin(schema, LIMITS.bytes) && !/null|\$ref|allOf
  * @throws {FormError}
  */
 export function read(schema) {
-  if (!isWithin(schema, LIMITS.bytes)) throw new FormError("the schema is too long or too deep");
+  if (!isWithin(schema, LIMITS.schema)) throw new FormError("the schema is too long or too deep");
   if (!isObject(schema)) throw nonsense("", "expected an object");
   const shared = pick(schema, (name) => name === "$defs" || name === "definitions");
   /** @type {Reader} */
-  const reader = { count: 0, needs: new Set(), shared };
+  const reader = { allowance: new Allowance(), needs: new Set(), rules: [], shared };
   const whole = inline(reader, schema);
   if ("type" in whole && whole.type !== "object") throw nonsense("/type", '"object" expected');
   delete whole.type;
   const title = take(whole, "title", "", isText);
   const description = take(whole, "description", "", isText);
+  reader.allowance.read(title, description);
   const fields = readFields(reader, whole, "", "", 0);
   return { title, description, ...fields, needs: reader.needs };
 }
@@ -131,18 +133,12 @@ export const long = (fields) => every(fields).filter(({ kind }) => kind !== "gro
  */
 export async function ready(form) {
   await load(form.needs);
-  const settle = async (/** @type {Field} */ field) => {
-    field.secret &&= secretOf(field);
-    if (field.default !== undefined && !(await takesIndeed(field, field.default))) delete field.default;
-  };
-  if (form.needs.size) await Promise.all(every(form.fields).map(settle));
+  if (!form.needs.size) return form;
+  const fields = every(form.fields);
+  for (const field of fields) field.secret &&= secretOf(field);
+  for (const field of await refusing(fields.filter((field) => field.default !== undefined))) delete field.default;
   return form;
 }
-
-/** How much of a stranger's schema is looked at; as in `crates/core/src/limits.rs`. */
-const LIMITS = { bytes: 256 * 1024, fields: 200, name: 256, options: 2000, nesting: 4 };
-
-/** @typedef {{ count: number, needs: Set<Need>, shared: Schema }} Reader */
 
 /**
  * Takes `properties` and what belongs to it out of an object schema. `at` is its place in the
@@ -162,11 +158,12 @@ function readFields(reader, schema, at, path, depth) {
   const fields = Object.keys(properties).map((name) =>
     readField(reader, name, properties[name], required.delete(name), within, path, depth),
   );
+  const extra = whole || (more ?? true) === true ? "allowed" : more ? rule(reader, more) : "refused";
   for (const name of required) {
     const rule = whole || more === undefined ? true : more;
+    reader.allowance.inline(rule);
     fields.push(readField(reader, name, rule, true, within, path, depth));
   }
-  const extra = whole || (more ?? true) === true ? "allowed" : more ? rule(reader, more) : "refused";
   return { fields, extra, beyond: beyond(reader, whole ?? schema) };
 }
 
@@ -175,17 +172,18 @@ function readFields(reader, schema, at, path, depth) {
  * @param {string} parent @param {string} within @param {number} depth @returns {Field}
  */
 function readField(reader, name, sub, required, parent, within, depth) {
-  if (++reader.count > LIMITS.fields) throw new FormError(`more than ${LIMITS.fields} fields`);
+  reader.allowance.ask();
   if (name.length > LIMITS.name) throw nonsense(parent, "a name is too long");
   const at = below(parent, name);
   const path = below(within, name);
   if (!isObject(sub) && !isFlag(sub)) throw nonsense(at, "expected a schema");
   const given = inline(reader, sub === true ? {} : sub || { not: {} });
-  const { schema, nullable } = more.unusual?.withoutNull(given, reader.shared) ?? { schema: given, nullable: false };
+  const { schema, nullable } = more.unusual?.withoutNull(given, reader) ?? { schema: given, nullable: false };
   if (isObject(schema.items)) schema.items = inline(reader, schema.items);
   const { kind, keyword } = shape(schema, at);
   const title = take(schema, "title", at, isText);
   const description = take(schema, "description", at, isText);
+  reader.allowance.read(title, description);
   const suggested = schema.default;
   delete schema.default;
   /** @type {Field} */
@@ -225,13 +223,13 @@ function readKind(reader, field, schema, keyword, at, depth) {
   const isList = kind === "choices" || kind === "tags";
   const one = isList ? { __proto__: null, ...schema.items } : schema;
   const where = isList ? at + "/items" : at;
-  if (keyword) field.offers = offers(one, keyword, where, LIMITS.options);
+  if (keyword) field.offers = offers(one, keyword, where, reader.allowance);
   delete one.type;
   if (kind === "text" || kind === "tags") {
     field.text = {
       minLength: take(one, "minLength", where, isLength),
       maxLength: take(one, "maxLength", where, isLength),
-      pattern: take(one, "pattern", where, isText),
+      pattern: reader.allowance.pattern(take(one, "pattern", where, isText)),
       format: take(one, "format", where, isText),
     };
   }
@@ -282,11 +280,13 @@ function beyond(reader, schema) {
 /** @param {Reader} reader @param {Schema} source @returns {Rule} */
 function rule(reader, source) {
   reader.needs.add("rules").add("pattern");
-  return { source, shared: reader.shared };
+  const rule = { source, shared: reader.shared, among: reader.rules };
+  reader.rules.push(rule);
+  return rule;
 }
 
 /**
  * A copy, without what other serializers and people write differently.
  * @param {Reader} reader @param {Schema} schema @returns {Schema}
  */
-const inline = ({ shared }, schema) => more.unusual?.inline(schema, shared) ?? { __proto__: null, ...schema };
+const inline = (reader, schema) => more.unusual?.inline(schema, reader) ?? { __proto__: null, ...schema };

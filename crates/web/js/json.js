@@ -18,33 +18,65 @@ export const isScalar = (value) => isNumber(value) || typeof value === "string" 
  */
 export const has = (object, name) => Object.hasOwn(object, name);
 
+/**
+ * Equality of scalars as JSON Schema has it: `1` and `1.0` are the same number.
+ * @param {unknown} a
+ * @param {unknown} b
+ */
+export const equal = (a, b) => a === b || (isNumber(a) && isNumber(b) && a == b);
+
+/**
+ * A text that two scalars share exactly if they are equal; nothing else has one.
+ * @param {any} value
+ */
+export const keyOf = (value) =>
+  typeof value === "string" ? `"${value}` : typeof value === "object" ? "" : `${Number.isInteger(value) ? BigInt(value) : value}`;
+
+/**
+ * How long people and JSON Schema find a text: a surrogate pair is one character.
+ * @param {string} text
+ */
+export function characters(text) {
+  let pairs = 0;
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) >> 10 === 0x36 && text.charCodeAt(at + 1) >> 10 === 0x37) pairs++;
+  return text.length - pairs;
+}
+
 /** What `serde_json` reads: a deeper value would not get past the gateway. */
 const DEEPEST = 128;
 
 /**
- * Whether a value takes no more than so many characters as JSON and is not deeper than anybody
- * needs, looked at no further than that. Everything that recurs over it is bounded then.
+ * How many characters a value takes as JSON, looked at no further than needed: Infinity if it takes
+ * more than so many, or is deeper than anybody needs. Everything that recurs over it is bounded then.
  * @param {unknown} value
- * @param {number} characters
+ * @param {number} most
  */
-export function isWithin(value, characters) {
+export function size(value, most) {
+  let size = 0;
   /** @type {[unknown, number][]} */
   const waiting = [[value, 0]];
   for (let next; (next = waiting.pop()); ) {
     const [it, depth] = next;
-    characters -= typeof it === "string" ? it.length + 2 : 1;
+    size += typeof it === "string" ? it.length + 2 : 1;
     if (typeof it === "object" && it) {
-      if (depth >= DEEPEST) return false;
+      if (depth >= DEEPEST) return Infinity;
       for (const [name, member] of Object.entries(it)) {
-        characters -= Array.isArray(it) ? 1 : name.length + 3;
-        if (characters < 0) return false;
+        size += Array.isArray(it) ? 1 : name.length + 3;
+        if (size > most) return Infinity;
         waiting.push([member, depth + 1]);
       }
     }
-    if (characters < 0) return false;
+    if (size > most) return Infinity;
   }
-  return true;
+  return size;
 }
+
+/**
+ * Whether a value takes no more characters than that, and is not too deep.
+ * @param {unknown} value
+ * @param {number} characters
+ */
+export const isWithin = (value, characters) => isFinite(size(value, characters));
 
 /**
  * The members whose names pass, in an object without inherited names.

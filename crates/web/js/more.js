@@ -21,3 +21,9 @@ export const more = {};
 /** @param {Iterable<Need>} needs */
 export const load = (needs) =>
   Promise.all([...needs].map(async (need) => Object.assign(more, { [need]: more[need] ?? (await IMPORTS[need]()) })));
+
+/** For a page that may lose the place it came from. */
+export async function everything() {
+  await load(/** @type {Need[]} */ (Object.keys(IMPORTS)));
+  await more.pattern?.prepare();
+}

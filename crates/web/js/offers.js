@@ -3,18 +3,18 @@
  *
  * @import { Offer, Schema } from "./form.js"
  */
-import { equal } from "./check.js";
-import { has } from "./json.js";
+import { has, keyOf } from "./json.js";
 import { FormError, isText, isTexts, nonsense, take } from "./keyword.js";
+import { LIMITS } from "./limits.js";
 import { hasType } from "./shape.js";
 
 /**
  * Takes the options out of a schema; `shape` has seen that they are options. One that is there
  * twice or does not have the field's type is dropped.
- * @param {Schema} schema @param {string} keyword @param {string} at @param {number} most
+ * @param {Schema} schema @param {string} keyword @param {string} at @param {import("./limits.js").Allowance} allowance
  * @returns {Offer[]}
  */
-export function offers(schema, keyword, at, most) {
+export function offers(schema, keyword, at, allowance) {
   const options = schema[keyword];
   delete schema[keyword];
   /** @type {Omit<Offer, "label">[]} */
@@ -24,18 +24,19 @@ export function offers(schema, keyword, at, most) {
     const names = take(schema, "enumNames", at, isTexts) ?? [];
     found = options.map((/** @type {any} */ value, /** @type {number} */ index) => ({ value, title: names[index] }));
   } else found = options.flatMap((/** @type {Schema} */ option) => described({ ...option }, `${at}/${keyword}`));
-  if (found.length > most) throw new FormError(`at \`${at}/${keyword}\`: more than ${most} options`);
+  if (found.length > LIMITS.options) throw new FormError(`at \`${at}/${keyword}\`: more than ${LIMITS.options} options`);
+  allowance.offer(found.length);
 
-  /** @type {Offer[]} */
-  const list = [];
+  /** @type {Map<string, Offer>} */
+  const list = new Map();
   for (const offer of found) {
-    const { value, title } = offer;
-    if (hasType(value, schema.type) && !list.some((other) => equal(other.value, value))) {
-      list.push({ ...offer, label: title ?? String(value) });
-    }
+    const { value, title, description } = offer;
+    const key = keyOf(value);
+    allowance.read(isText(value) ? value : "", title, description);
+    if (hasType(value, schema.type) && !list.has(key)) list.set(key, { ...offer, label: title ?? String(value) });
   }
-  if (!list.length) throw nonsense(`${at}/${keyword}`, "there is no option to choose");
-  return list;
+  if (!list.size) throw nonsense(`${at}/${keyword}`, "there is no option to choose");
+  return [...list.values()];
 }
 
 /**

@@ -1,19 +1,18 @@
 /**
  * A server's `pattern`, run where it cannot freeze the page.
  *
- * One worker runs all of them. Whatever takes longer than a moment is ended with its worker and
- * counts as unenforced from then on: the server checks its own pattern anyway.
+ * One worker runs all of them, each for so many steps and no more. What needs more, or hangs all
+ * the same and is ended with its worker, counts as unenforced from then on: the server checks its
+ * own pattern anyway.
  *
  * In: `Answers`, for one check. Elsewhere: what a pattern means (`pattern-worker`).
  */
 
-/** What a pattern may take. */
-const MOMENT = 100;
-
-/** What the worker may take to start: loading it is no pattern's fault. */
+/** What the worker may take to start, and for one pattern, on the busiest machine. */
 const START = 5000;
+const HANGS = 2000;
 
-/** What all patterns of one check may take together. */
+/** What all patterns of one check may take together. Loading the worker is no pattern's fault. */
 const TOGETHER = 1000;
 
 /** Longer ones are not enforced: nobody writes them by hand. */
@@ -25,12 +24,12 @@ export class Answers {
   #known = new Map();
   /** @type {Map<string, Set<string>>} */
   #wanted = new Map();
-  #until = Date.now() + TOGETHER;
+  #until = 0;
 
   /** @type {import("./check.js").Ask} */
   ask = (pattern, text) => {
     const known = this.#known.get(pattern);
-    if (refused.has(pattern)) return text === undefined ? false : undefined;
+    if (isRefused(pattern)) return text === undefined ? false : undefined;
     if (text === undefined ? known : known?.has(text)) return text === undefined || known?.get(text);
     const wanted = this.#wanted.get(pattern) ?? new Set();
     if (text !== undefined) wanted.add(text);
@@ -41,8 +40,10 @@ export class Answers {
   async gather() {
     const wanted = [...this.#wanted];
     this.#wanted.clear();
+    if (wanted.length) await running();
+    this.#until ||= Date.now() + TOGETHER;
     for (const [pattern, texts] of wanted) {
-      const fits = Date.now() < this.#until ? await match(pattern, [...texts]) : undefined;
+      const fits = await match(pattern, [...texts], this.#until);
       const known = this.#known.get(pattern) ?? new Map();
       [...texts].forEach((text, index) => known.set(text, fits?.[index]));
       this.#known.set(pattern, known);
@@ -51,31 +52,38 @@ export class Answers {
   }
 }
 
+/** Starts the worker, for a page that may not be able to later. */
+export const prepare = () => (ready ??= start());
+
 /** Patterns that cannot be run, or took too long once. */
 const refused = new Set();
 
-/** @type {Promise<Worker> | undefined} */
+/** @param {string} pattern */
+const isRefused = (pattern) => pattern.length > LONGEST || refused.has(pattern);
+
+/** @type {Promise<Worker | undefined> | undefined} */
 let ready;
+const running = () => (ready ??= start().catch(() => void (ready = undefined)));
 let turn = Promise.resolve();
 
 /**
- * Whether each text fits; undefined if the pattern is not enforced. One after the other, so
- * that only the guilty one is ended.
- * @param {string} pattern @param {string[]} texts @returns {Promise<boolean[] | undefined>}
+ * Whether each text fits; undefined if the pattern is not enforced, or its turn came too late. One
+ * after the other, so that only the guilty one is ended.
+ * @param {string} pattern @param {string[]} texts @param {number} until @returns {Promise<boolean[] | undefined>}
  */
-function match(pattern, texts) {
-  const answer = turn.then(() => run(pattern, texts)).catch(() => undefined);
+function match(pattern, texts, until) {
+  const answer = turn.then(() => (Date.now() < until ? run(pattern, texts) : undefined));
   turn = answer.then(() => {});
   return answer;
 }
 
 /** @param {string} pattern @param {string[]} texts @returns {Promise<boolean[] | undefined>} */
 async function run(pattern, texts) {
-  if (pattern.length > LONGEST) refused.add(pattern);
-  if (refused.has(pattern)) return;
-  const worker = await (ready ??= start());
+  if (isRefused(pattern)) return;
+  const worker = await running();
+  if (!worker) return;
   worker.postMessage({ pattern, texts });
-  const fits = await heard(worker, MOMENT);
+  const fits = await heard(worker, HANGS);
   if (fits) return fits;
   refused.add(pattern);
   if (fits === undefined) {
@@ -88,7 +96,7 @@ async function start() {
   const worker = new Worker(new URL("./pattern-worker.js", import.meta.url), { type: "module" });
   if (await heard(worker, START)) return worker;
   worker.terminate();
-  throw new Error("the pattern worker does not start");
+  throw new Error("the pattern worker does not start"); // tried again for the next pattern
 }
 
 /**

@@ -3,13 +3,14 @@
  *
  * @typedef {{form?: import("./form.js").Form, link?: import("./link.js").Verdict}} Question   neither: it can only be refused
  */
-import { open, openAtOnce } from "./form.js";
+import { FormError, open, openAtOnce } from "./form.js";
+import { LIMITS } from "./limits.js";
 import * as locale from "./locale.js";
 import { load, more } from "./more.js";
 
 /** At once, if nothing has to be loaded for it, as for most. @param {any} request @returns {Question | undefined} */
 export function atOnce(request) {
-  const form = isLink(request) ? undefined : openAtOnce(schemaOf(request));
+  const form = isLink(request) || isLong(request) ? undefined : openAtOnce(schemaOf(request));
   return form && { form };
 }
 
@@ -22,6 +23,7 @@ export function atOnce(request) {
 export async function fetched(request, tag, asker) {
   try {
     const texts = locale.load(tag);
+    if (isLong(request)) throw new FormError("the message is too long");
     if (isLink(request)) {
       await Promise.all([texts, load(["link"])]);
       return { link: more.link?.judge(String(request.url), { asker }) };
@@ -36,6 +38,9 @@ export async function fetched(request, tag, asker) {
 
 /** @param {any} request */
 const isLink = ({ mode }) => mode === "url";
+
+/** Nobody can be said to have read it. @param {any} request */
+const isLong = ({ message }) => message?.length > LIMITS.message;
 
 /** As the wire has it, or a ticket. @param {any} request */
 const schemaOf = ({ requestedSchema, schema }) => requestedSchema ?? schema;

@@ -2,9 +2,9 @@
  * JSON Schema (2020-12) for what a form cannot express: whether a value fits a rule.
  *
  * A hostile schema could recurse or fan out without end through `$ref`, so its nodes are counted
- * first, as in `crates/core/src/form/schema.rs`. What goes in circles, is too large, points
- * outside the schema, or is no schema at all is not enforced: every value passes here, and the
- * server looks at it itself.
+ * first, as in `crates/core/src/form/schema.rs`: those of each rule, and those of all rules of a
+ * form. What goes in circles, is too large, points outside the schema, or is no schema at all is
+ * not enforced: every value passes here, and the server looks at it itself.
  *
  * In: `admits`. Elsewhere: patterns (whoever asks runs them), formats (`formats`).
  *
@@ -12,25 +12,25 @@
  * @import { Ask } from "./check.js"
  */
 import { FORMATS } from "./formats.js";
-import { has, isObject } from "./json.js";
+import { characters, equal, has, isObject } from "./json.js";
 import { isInteger, isMultiple, isNumber } from "./number.js";
 import { local } from "./unusual.js";
 
 /**
- * Whether a value fits, or cannot be held against this rule (yet).
+ * Whether a value fits, or cannot be held against this rule (yet), or not with what is left.
  * @param {Rule} rule @param {unknown} value @param {Ask} ask
+ * @param {{ left: number }} effort  nodes of a schema times nodes of a value: what the rules of a form may cost in one check
  */
-export function admits(rule, value, ask) {
-  const cost = costs.get(rule) ?? count(rule);
-  costs.set(rule, cost);
-  if (!cost || !canBear(value, EFFORT / Math.max(cost.nodes, 1), cost.patterns.length > 0)) return true;
+export function admits(rule, value, ask, effort) {
+  const cost = costOf(rule);
+  if (!cost || !canBear(value, cost, effort)) return true;
   // One pattern that cannot be run makes the whole unenforced; ask about all at once.
   if (cost.patterns.map((pattern) => ask(pattern)).some((is) => !is)) return true;
   const trial = { shared: rule.shared ?? {}, ask, isSure: true };
   return fits(rule.source, value, trial).ok || !trial.isSure;
 }
 
-/** How many schema nodes one value may be held against, `$ref`s followed. */
+/** How many schema nodes values may be held against, `$ref`s followed: for all rules of a form together. */
 const WIDEST = 10_000;
 
 /** How deep those may lie. */
@@ -39,28 +39,41 @@ const DEEPEST = 128;
 /** A `pattern` inside takes this much of that. */
 const PATTERN = 500;
 
-/** Nodes of a schema times nodes of a value: what one check may cost. */
-const EFFORT = 3_000_000;
-
 /** @typedef {{ nodes: number, patterns: string[] }} Cost */
 /** @type {WeakMap<Rule, Cost | undefined>} */
 const costs = new WeakMap();
 
 /**
- * What a rule costs; undefined when it is not enforced.
- * @param {Rule} rule @returns {Cost | undefined}
+ * What a rule costs; undefined when it is not enforced. What those before it in the form have
+ * taken is gone, also what was spent on seeing that one is not bearable.
+ * @param {Rule} rule
  */
-function count(rule) {
-  const shared = rule.shared ?? {};
+function costOf(rule) {
+  if (costs.has(rule)) return costs.get(rule);
   let left = WIDEST;
+  for (const one of rule.among) {
+    const { cost, nodes } = count(one, left);
+    left -= nodes;
+    costs.set(one, cost);
+  }
+  return costs.get(rule);
+}
+
+/**
+ * The cost of a rule, and the nodes that were looked at.
+ * @param {Rule} rule @param {number} most @returns {{ cost?: Cost, nodes: number }}
+ */
+function count(rule, most) {
+  const shared = rule.shared ?? {};
+  let left = most;
   /** @type {Set<string>} */
   const patterns = new Set();
   /** @type {string[]} */
   const followed = [];
 
-  /** @param {number} nodes */
-  const spend = (nodes) => {
-    left -= nodes;
+  /** @param {number} count */
+  const spend = (count) => {
+    left -= count;
     if (left < 0) throw new Unenforced();
   };
   /** @param {string} source */
@@ -85,11 +98,12 @@ function count(rule) {
       else if (NAMED.includes(keyword)) {
         for (const [name, sub] of Object.entries(rule)) {
           if (keyword === "patternProperties") pattern(name);
-          if (!Array.isArray(sub)) visit(sub, depth + 1);
+          if (Array.isArray(sub)) spend(nodes(sub));
+          else visit(sub, depth + 1);
         }
       } else if (SINGLE.includes(keyword)) visit(rule, depth + 1);
       else if (LISTED.includes(keyword)) for (const sub of rule) visit(sub, depth + 1);
-      else spend(Array.isArray(rule) ? rule.length : 1);
+      else spend(nodes(rule)); // an option may be large itself
     }
   };
   /** @param {string} target @param {number} depth */
@@ -103,14 +117,18 @@ function count(rule) {
 
   try {
     keywords(rule.source, 0);
-    return { nodes: WIDEST - left, patterns: [...patterns] };
+    return { cost: { nodes: most - left, patterns: [...patterns] }, nodes: most - left };
   } catch (error) {
-    if (error instanceof Unenforced) return;
+    if (error instanceof Unenforced) return { nodes: most - Math.max(left, 0) };
     throw error;
   }
 }
 
 class Unenforced extends Error {}
+
+/** @param {any} value @returns {number} */
+const nodes = (value) =>
+  typeof value === "object" && value ? Object.values(value).reduce((sum, member) => sum + nodes(member), 1) : 1;
 
 const ELSEWHERE = ["$dynamicRef", "$recursiveRef", "$id", "$anchor", "$dynamicAnchor"];
 const NAMED = ["properties", "patternProperties", "dependentSchemas", "dependencies"];
@@ -150,18 +168,21 @@ for (const keyword of NAMED) EXPECTED[keyword] = isObject;
 for (const keyword of LISTED) EXPECTED[keyword] = isSchemas;
 
 /**
- * Whether holding a value against a rule takes a bearable time.
- * @param {unknown} value @param {number} left @param {boolean} hasPatterns
+ * Whether holding a value against a rule takes a bearable time, which is then spent.
+ * @param {unknown} value @param {Cost} cost @param {{ left: number }} effort
  */
-function canBear(value, left, hasPatterns) {
+function canBear(value, cost, effort) {
+  const nodes = Math.max(cost.nodes, 1);
+  let left = effort.left / nodes;
   const waiting = [value];
   while (waiting.length) {
     const it = waiting.pop();
-    left -= typeof it === "string" ? 1 + it.length / (hasPatterns ? 1 : 64) : 1;
+    left -= typeof it === "string" ? 1 + it.length / (cost.patterns.length ? 1 : 64) : 1;
     if (left < 0) return false;
     if (typeof it === "object" && it) for (const member of Object.values(it)) waiting.push(member);
     if (waiting.length > left) return false;
   }
+  effort.left = left * nodes;
   return true;
 }
 
@@ -214,7 +235,7 @@ function fitsScalar(schema, value, trial) {
     if ("multipleOf" in schema && !isMultiple(value, schema.multipleOf)) return false;
   }
   if (typeof value === "string") {
-    const length = [...value].length;
+    const length = characters(value);
     if (length < schema.minLength || length > schema.maxLength) return false;
     const format = isText(schema.format) && FORMATS[schema.format];
     if (format && !format(value)) return false;
@@ -294,8 +315,19 @@ function isType(value, type) {
   return type === "object" ? isObject(value) : typeof value === type;
 }
 
-/** @param {any} a @param {any} b */
-const isSame = (a, b) => a === b || canonical(a) === canonical(b);
+/**
+ * Whether two JSON values are equal, looked at no further than to the first difference.
+ * @param {any} a @param {any} b @returns {boolean}
+ */
+function isSame(a, b) {
+  if (typeof a !== "object" || typeof b !== "object" || !a || !b) return equal(a, b);
+  const names = Object.keys(a);
+  return (
+    Array.isArray(a) === Array.isArray(b) &&
+    names.length === Object.keys(b).length &&
+    names.every((name) => has(b, name) && isSame(a[name], b[name]))
+  );
+}
 
 /**
  * A text that two JSON values share exactly if they are equal: `1` and `1.0` are.

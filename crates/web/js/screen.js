@@ -5,6 +5,7 @@
  */
 import { refusal } from "./decline.js";
 import { button, clean, cross, h, words } from "./draw.js";
+import { LIMITS } from "./limits.js";
 
 /**
  * @typedef {import("./draw.js").Voice} Voice
@@ -34,7 +35,7 @@ export function header({ say, phrase }, { server, tool, queue }, clock, leave) {
 /** What is asked, in the server's words. @param {string | undefined} title @param {unknown} message */
 export const question = (title, message) => [
   title ? h("h3", { id: "title", part: "title" }, words(title, 200)) : "",
-  message === undefined ? "" : h("div", { id: "message", part: "message", dir: "auto" }, clean(message)),
+  message === undefined ? "" : h("div", { id: "message", part: "message", dir: "auto" }, clean(message, LIMITS.message)),
 ];
 
 /**

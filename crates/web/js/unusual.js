@@ -1,7 +1,7 @@
 /**
  * Schemas as other serializers write them, made usual: `$ref`s followed, `null` taken off.
  *
- * @import { Schema } from "./form.js"
+ * @import { Reader, Schema } from "./form.js"
  */
 import { has, isObject, pick } from "./json.js";
 import { isRule } from "./rule.js";
@@ -10,14 +10,15 @@ import { isRule } from "./rule.js";
  * Follows a `$ref` into the schema itself, also one that is wrapped in an `allOf` by itself,
  * keeping the title or default that stands beside it. With rules beside it, or where it leads
  * elsewhere, it stays: it is a rule then.
- * @param {Schema} schema @param {Schema} shared  the definitions @returns {Schema} a copy
+ * @param {Schema} schema @param {Pick<Reader, "allowance" | "shared">} reader @returns {Schema} a copy
  */
-export function inline(schema, shared) {
+export function inline(schema, { allowance, shared }) {
   for (let hops = 0; hops < 8; hops++) {
     const keyword = "$ref" in schema ? "$ref" : "allOf";
     const found = keyword === "$ref" ? local(schema.$ref, shared) : schema.allOf?.length === 1 && schema.allOf[0];
     const isAlone = !Object.keys(schema).some((name) => name !== keyword && isRule(name));
     if (!isObject(found) || !isAlone) break;
+    allowance.inline(found);
     schema = { __proto__: null, ...found, ...pick(schema, (name) => name !== keyword) };
   }
   // Some serializers write `null` for what is absent.
@@ -29,11 +30,11 @@ export function inline(schema, shared) {
 
 /**
  * The schema without `null`, and whether that fits it; nothing if it is not about `null`.
- * @param {Schema} schema @param {Schema} shared
+ * @param {Schema} schema @param {Reader} reader
  */
-export function withoutNull(schema, shared) {
+export function withoutNull(schema, reader) {
   const real = reduced(schema);
-  return real && { schema: inline(real, shared), nullable: admitsNull(schema, shared) };
+  return real && { schema: inline(real, reader), nullable: admitsNull(schema, reader.shared) };
 }
 
 /**

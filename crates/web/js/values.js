@@ -16,7 +16,7 @@
  */
 import * as check from "./check.js";
 import { every } from "./form.js";
-import { isObject, isWithin, plain } from "./json.js";
+import { equal, isObject, isWithin, plain } from "./json.js";
 import { more } from "./more.js";
 import { isInteger, isNumber } from "./number.js";
 
@@ -76,15 +76,20 @@ function begin(fields, content, isEarlier, map) {
 
 /** @param {Field} field @param {any} value @returns {Typed} */
 function hold({ kind, offers = [] }, value) {
-  /** @param {any} value */
-  const place = (value) => offers.findIndex((offer) => check.equal(offer.value, value));
   const entries = Array.isArray(value) ? value : [];
   if (kind === "switch") return typeof value === "boolean" ? value : undefined;
-  if (kind === "choice") return place(value) < 0 ? undefined : place(value);
-  if (kind === "choices") return entries.map(place).filter((index) => index >= 0);
+  const places = (kind === "choice" ? [value] : entries).map((one) => check.place(offers, one)).filter((index) => index >= 0);
+  if (kind === "choice") return places[0];
+  if (kind === "choices") return places;
   if (kind === "tags") return entries.filter((entry) => typeof entry === "string");
-  if (kind === "json") return value === undefined ? "" : JSON.stringify(value, plain, 2);
+  if (kind === "json") return value === undefined ? "" : pretty(value);
   return kind === "text" ? (typeof value === "string" ? value : "") : isNumber(value) ? String(value) : "";
+}
+
+/** In lines, unless they would mostly be indentation. @param {any} value */
+function pretty(value) {
+  const text = JSON.stringify(value, plain);
+  return text.length > 5000 ? text : JSON.stringify(value, plain, 2);
 }
 
 /** @typedef {{ typed: Map<string, Typed>, tag: string, problems: Problem[] }} Reading */
@@ -174,4 +179,4 @@ function join(form, unread, found) {
 const problem = (path, name) => ({ path, key: "mcp.elicitation.problem." + name, params: {} });
 
 /** @param {any} a @param {any} b */
-const isSame = (a, b) => check.equal(a, b) || (typeof a === "object" && JSON.stringify(a, plain) === JSON.stringify(b, plain));
+const isSame = (a, b) => equal(a, b) || (typeof a === "object" && JSON.stringify(a, plain) === JSON.stringify(b, plain));

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Number, Value};
 
 use super::number::{is_integer, is_rounded, order, whole};
-use super::pattern::MOST_TEXT;
+use super::pattern::{DEFAULT_TEXT, MOST_TEXT};
 use super::schema::Effort;
 use super::*;
 use crate::values::{Checked, Unfit, Values};
@@ -27,7 +27,7 @@ impl Form {
 
     /// What is wrong with the values, in the order of the form; nothing if they fit.
     pub fn problems(&self, values: &Values) -> Vec<Problem> {
-        let mut found = Found::default();
+        let mut found = Found::within(Effort::default(), MOST_TEXT);
         self.fields.look(&values.0, &At::Root, &mut found);
         found.problems
     }
@@ -37,16 +37,25 @@ impl Form {
 const ENOUGH: usize = 100;
 
 /// What was found so far.
-#[derive(Default)]
 struct Found {
     problems: Vec<Problem>,
-    /// How much text was held against patterns.
+    /// How much text was held against patterns, and how much may be.
     matched: usize,
+    most_text: usize,
     /// What is left for the rules beyond fields' kinds.
     effort: Effort,
 }
 
 impl Found {
+    fn within(effort: Effort, most_text: usize) -> Self {
+        Self {
+            problems: Vec::new(),
+            matched: 0,
+            most_text,
+            effort,
+        }
+    }
+
     fn enough(&self) -> bool {
         self.problems.len() >= ENOUGH
     }
@@ -124,10 +133,7 @@ impl Field {
     /// Whether a value is one this field takes, as far as one field's own suggestion is worth
     /// finding out.
     pub(crate) fn takes(&self, value: &Value) -> bool {
-        let mut found = Found {
-            effort: Effort::of_a_default(),
-            ..Found::default()
-        };
+        let mut found = Found::within(Effort::of_a_default(), DEFAULT_TEXT);
         self.look(value, &At::Root, &mut found);
         found.problems.is_empty()
     }
@@ -216,7 +222,7 @@ impl Text {
         }
         if let Some(pattern) = &self.pattern {
             found.matched += typed.len();
-            if found.matched <= MOST_TEXT && !pattern.admits(typed) {
+            if found.matched <= found.most_text && !pattern.admits(typed) {
                 found.add(at, Fault::Pattern);
             }
         }

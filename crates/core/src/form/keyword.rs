@@ -2,17 +2,22 @@
 
 use serde_json::{Map, Number, Value};
 
+use super::pattern::Patterns;
 use super::read::{FormError, nonsense};
-use super::{At, Count, Format, Pattern, Range, Schema, Step, Text};
+use super::{At, Count, Format, Range, Schema, Step, Text};
 
 type Keywords = Map<String, Value>;
 
 /// Takes the rules of a text.
-pub(super) fn text_rules(schema: &mut Keywords, at: &At<'_>) -> Result<Text, FormError> {
+pub(super) fn text_rules(
+    schema: &mut Keywords,
+    at: &At<'_>,
+    patterns: &mut Patterns,
+) -> Result<Text, FormError> {
     Ok(Text {
         min_length: length(schema, "minLength", at)?,
         max_length: length(schema, "maxLength", at)?,
-        pattern: text(schema, "pattern", at)?.map(Pattern::new),
+        pattern: text(schema, "pattern", at)?.map(|source| patterns.of(source)),
         format: text(schema, "format", at)?.map(Format::named),
     })
 }

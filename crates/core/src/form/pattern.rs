@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use regex::{Regex, RegexBuilder};
 
@@ -22,18 +22,45 @@ const LARGEST: usize = 256 * 1024;
 /// Bytes of text that one check holds against patterns, for the same reason.
 pub(super) const MOST_TEXT: usize = 40_000;
 
-/// A regular expression as the server sent it, compiled when it is first needed.
+/// The same for one field's own default: each field has one.
+pub(super) const DEFAULT_TEXT: usize = 1_000;
+
+/// Different patterns of one form. Those beyond it are not enforced: compiling one is dear.
+const MOST: usize = 50;
+
+/// A regular expression as the server sent it, compiled when it is first needed. Its clones
+/// share what was compiled.
 #[derive(Clone)]
 pub struct Pattern {
     source: String,
-    regex: OnceLock<Option<Regex>>,
+    regex: Arc<OnceLock<Option<Regex>>>,
+}
+
+/// The patterns of one form, each once.
+#[derive(Default)]
+pub(super) struct Patterns(Vec<Pattern>);
+
+impl Patterns {
+    /// The pattern of that source. It is enforced unless the form has had its share already.
+    pub fn of(&mut self, source: String) -> Pattern {
+        if let Some(known) = self.0.iter().find(|known| known.source == source) {
+            return known.clone();
+        }
+        let pattern = Pattern::new(source);
+        if self.0.len() < MOST {
+            self.0.push(pattern.clone());
+        } else {
+            let _ = pattern.regex.set(None);
+        }
+        pattern
+    }
 }
 
 impl Pattern {
     pub(crate) fn new(source: String) -> Self {
         Self {
             source,
-            regex: OnceLock::new(),
+            regex: Arc::default(),
         }
     }
 

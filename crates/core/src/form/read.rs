@@ -12,6 +12,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::keyword::{count, range, text, text_rules, texts};
+use super::pattern::Patterns;
 use super::repair::{Repair, Repaired};
 use super::schema::{Effort, MOST_RULES};
 use super::shape::{Shape, is_rule, without_null};
@@ -116,6 +117,7 @@ impl Form {
             words: 0,
             inlined: limits.inlined_bytes,
             rules: MOST_RULES,
+            patterns: Patterns::default(),
             shared: (!shared.is_empty()).then(|| Arc::new(shared)),
             repairs: Vec::new(),
         };
@@ -156,6 +158,7 @@ pub(super) struct Reader<'a> {
     inlined: usize,
     /// Nodes of rules that may still be enforced.
     rules: usize,
+    patterns: Patterns,
     shared: Option<Arc<Map<String, Value>>>,
     repairs: Vec<Repair>,
 }
@@ -212,9 +215,12 @@ impl Reader<'_> {
                 Extra::Refused => Map::from_iter([("not".to_owned(), Map::new().into())]),
                 Extra::Fitting(schema) => schema.source().clone(),
             };
+            let sub = Value::Object(sub);
+            let limit = self.limits.inlined_bytes;
+            self.inlined = left(&sub, self.inlined).ok_or(FormError::TooMuchInlined { limit })?;
             let at = At::Name(at, "properties");
             self.repaired(&At::Name(&at, &name), Repaired::RequiredUnknown);
-            list.push(self.field(name, sub.into(), true, &at, depth)?);
+            list.push(self.field(name, sub, true, &at, depth)?);
         }
         Ok(match whole {
             Some(whole) => Fields::new(list, Extra::Allowed, self.beyond(&whole)),
@@ -295,7 +301,7 @@ impl Reader<'_> {
     ) -> Result<Kind, FormError> {
         let typed = schema.contains_key("type");
         let kind = match shape {
-            Shape::Text => Kind::Text(text_rules(schema, at)?),
+            Shape::Text => Kind::Text(text_rules(schema, at, &mut self.patterns)?),
             Shape::Number => Kind::Number(range(schema, at)?),
             Shape::Integer => Kind::Integer(range(schema, at)?),
             Shape::Switch => Kind::Switch,
@@ -321,7 +327,7 @@ impl Reader<'_> {
             Shape::Tags => {
                 let mut items = items(schema);
                 items.shift_remove("type");
-                let text = text_rules(&mut items, &At::Name(at, "items"))?;
+                let text = text_rules(&mut items, &At::Name(at, "items"), &mut self.patterns)?;
                 put_back(items, schema);
                 Kind::Tags(Tags {
                     text,

@@ -396,6 +396,45 @@ fn rules_are_enforced_up_to_a_number_in_all() {
     assert_eq!(defaults, 200);
 }
 
+/// Compiling 200 of these takes 50 MB, and holding their defaults against them a second.
+#[test]
+fn patterns_are_enforced_up_to_a_number_in_all() {
+    let form = |pattern: &dyn Fn(usize) -> String, default: &str| {
+        let field = |n| json!({"type": "string", "pattern": pattern(n), "default": default});
+        let fields: Map<_, _> = (0..200).map(|n| (format!("f{n}"), field(n))).collect();
+        read(json!({"type": "object", "properties": fields})).unwrap()
+    };
+    let different = form(&|n| format!("^([a-z]?[0-9]?){{400}}b{n}$"), "a");
+    let unenforced = different.unenforced();
+    assert_eq!(unenforced.len(), 150);
+    assert!(!unenforced.contains(&"/f49".to_owned()), "the first ones");
+    let with_default = |form: &Form| {
+        let fields = form.walk();
+        let usable = fields.iter().filter(|(_, f)| f.default().is_some());
+        usable.count()
+    };
+    assert_eq!(with_default(&different), 150);
+
+    let same = form(&|_| "^x$".to_owned(), "a");
+    assert_eq!(
+        same.unenforced(),
+        [""; 0],
+        "one that is repeated counts once"
+    );
+    assert_eq!(with_default(&same), 0);
+    let long = form(&|_| "^x$".to_owned(), &"a".repeat(1_001));
+    assert_eq!(with_default(&long), 200, "looked at when it is sent");
+}
+
+#[test]
+fn names_that_are_only_required_repeat_no_large_schema() {
+    let names: Vec<_> = (0..199).map(|n| n.to_string()).collect();
+    let large = json!({"default": vec![0; 100_000]});
+    let schema = json!({"type": "object", "required": names, "additionalProperties": large});
+    let limit = Limits::default().inlined_bytes;
+    assert_eq!(read(schema), Err(FormError::TooMuchInlined { limit }));
+}
+
 #[test]
 fn all_rules_of_a_form_share_the_effort_of_a_check() {
     let wide = json!({"allOf": vec![json!({"minimum": 0}); 400]});

@@ -23,10 +23,7 @@ fn asked() -> World {
 /// A client that has been shown the added tool.
 fn shown() -> World {
     let mut world = World::plain();
-    world.client(json!({"jsonrpc": "2.0", "id": "list", "method": "tools/list"}));
-    world.server(json!({"jsonrpc": "2.0", "id": "list", "result": {"tools": []}}));
-    world.to_client.clear();
-    world.to_server.clear();
+    world.lists(json!([]));
     world
 }
 
@@ -41,9 +38,7 @@ fn told(world: &mut World) -> Vec<Value> {
 
 /// Lets time pass in steps, as a clock does.
 fn passes(world: &mut World, time: Duration) {
-    for _ in 0..time.as_secs() {
-        world.passes(Duration::from_secs(1));
-    }
+    (0..time.as_secs()).for_each(|_| world.passes(Duration::from_secs(1)));
 }
 
 fn claim(waiting: &Value) -> String {
@@ -126,16 +121,14 @@ fn a_call_that_is_too_old_is_let_go_and_its_result_collected_once_it_is_there() 
 
 #[test]
 fn whoever_collects_waits_no_longer_than_their_client_bears() {
-    let mut world = World::with("client,page", |rules| {
-        rules.hold = Some(Duration::from_secs(5));
-    });
+    let hold = Duration::from_secs(5);
+    let mut world = World::with("client,page", |rules| rules.hold = Some(hold));
     world.open("2025-11-25", json!({}), "2025-11-25");
-    let tools = world.lists(json!([]));
-    let wait = &tools[0]["inputSchema"]["properties"]["waitSeconds"];
-    assert_eq!(wait["default"], 5.0);
+    let takes = &world.lists(json!([]))[0]["inputSchema"]["properties"];
+    assert_eq!(takes["waitSeconds"]["default"], 5.0);
     world.calls(1);
     world.asks(7, day());
-    passes(&mut world, Duration::from_secs(5));
+    passes(&mut world, hold);
     let claim = claim(&told(&mut world)[0]);
     collects(&mut world, 2, &claim, None);
     passes(&mut world, Duration::from_secs(4));

@@ -56,7 +56,7 @@ impl Default for Tools {
 }
 
 impl Hints {
-    fn read(tool: &Map<String, Value>) -> Self {
+    pub fn read(tool: &Map<String, Value>) -> Self {
         let hint = |name| tool.get("annotations")?.get(name)?.as_bool();
         Self {
             read_only: hint("readOnlyHint"),
@@ -67,6 +67,11 @@ impl Hints {
     /// Whether it may destroy something. What a tool does not say is so, as MCP has it.
     pub fn is_destructive(self) -> bool {
         self.read_only != Some(true) && self.destructive != Some(false)
+    }
+
+    /// Whether it says that it changes nothing.
+    pub fn says_read_only(self) -> bool {
+        self.read_only == Some(true)
     }
 
     /// Whether it says that it may.

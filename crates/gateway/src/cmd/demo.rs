@@ -55,7 +55,7 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let mut serving = local.serve(Site {
         home: "page/demo.html",
         calls: calls::routes(stage),
-    });
+    })?;
 
     let say = |key: &str| eprintln!("{}", locale.say(key, &[]));
     say("mcp.elicitation.terminal.demo_ready");

@@ -72,9 +72,10 @@ const LINES: usize = 64;
 #[tokio::main]
 pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let (rules, bounds) = (cmd.rules(), cmd.bounds());
-    let local = Local::open(cmd.local, rules, bounds).await?;
+    let mut local = Local::open(cmd.local, rules, bounds).await?;
+    local.join();
     let desk = local.desk.clone();
-    let mut serving = local.serve(Site::default());
+    let mut serving = local.serve(Site::default())?;
 
     let shutdown = CancellationToken::new();
     let waiting = TaskTracker::new();

@@ -5,7 +5,7 @@ mod json;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
@@ -14,6 +14,8 @@ use midcall_core::lint::{Finding, findings};
 use midcall_core::wire::Revision;
 use midcall_core::{Form, Limits};
 use serde_json::Value;
+
+use super::paper::print;
 
 /// Show a form as people will see it, and what its author should know
 ///
@@ -142,13 +144,5 @@ fn kind(json: &Value) -> &'static str {
         Value::String(_) => "a string",
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
-    }
-}
-
-/// A reader that has seen enough (`| head`) is no error.
-fn print(text: &str) -> io::Result<()> {
-    match io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result,
     }
 }

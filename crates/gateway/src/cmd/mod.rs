@@ -2,5 +2,8 @@
 
 pub mod demo;
 pub mod desk;
+pub mod doctor;
 pub mod lint;
+pub mod open;
+mod paper;
 pub mod wrap;

@@ -5,9 +5,8 @@ mod relay;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::str::FromStr;
 use std::time::Duration;
 
 use midcall_core::Limits;
@@ -15,12 +14,12 @@ use midcall_core::catalog::Locale;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::timeout;
 
-use crate::duration;
+use crate::duration::Hold;
 use crate::era::bridge::{Bridge, ServerEra};
 use crate::frame::{Frame, Kind};
 use crate::local::{self, Flags};
 use crate::printer::Printer;
-use crate::route::{Page, Route, Routes};
+use crate::route::{Page, Policy, Profile, Route, Routes};
 use crate::session::{self, Confirm, OnUnavailable};
 use crate::transport::child::{Child, StartError};
 use crate::transport::{Line, Lines, Outbox, Reading, Writing};
@@ -59,9 +58,15 @@ pub struct Cmd {
     )]
     ask: Routes,
     /// How long a call waits for a person before the client is told to collect its result
-    /// later, or never
-    #[arg(long, env = "MIDCALL_HOLD", value_name = "TIME", default_value = "45s")]
-    hold: Hold,
+    /// later, or never [default: 45s, or what the client's profile says]
+    #[arg(long, env = "MIDCALL_HOLD", value_name = "TIME")]
+    hold: Option<Hold>,
+    /// Who the client is, if it is known not to show some questions: codex, goose, vscode, …
+    #[arg(long, env = "MIDCALL_CLIENT_PROFILE", value_name = "NAME")]
+    client_profile: Option<String>,
+    /// A file that says what holds for some servers, tools and modes instead
+    #[arg(long, env = "MIDCALL_POLICY", value_name = "FILE")]
+    policy: Option<PathBuf>,
     /// Which calls a person agrees to before the server gets them
     #[arg(
         long,
@@ -113,21 +118,6 @@ pub struct Cmd {
     server: Vec<OsString>,
 }
 
-/// How long a call is kept open; for ever if none.
-#[derive(Clone, Copy, Debug)]
-struct Hold(Option<Duration>);
-
-impl FromStr for Hold {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, &'static str> {
-        match text {
-            "never" => Ok(Self(None)),
-            text => duration::read(text).map(|hold| Self(Some(hold))),
-        }
-    }
-}
-
 #[tokio::main(flavor = "current_thread")]
 pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     // First of all: a signal during the start must not leave a server behind.
@@ -143,7 +133,21 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     if cmd.ask.has(Route::Api) && !announced {
         anyhow::bail!("--ask api needs --announce FILE: nobody would know where to answer");
     }
-    let opens = cmd.ask.has(Route::Page) && !cmd.no_open;
+    let profile = cmd
+        .client_profile
+        .as_deref()
+        .map(Profile::named)
+        .transpose()?;
+    let policy = cmd
+        .policy
+        .as_deref()
+        .map(Policy::read)
+        .transpose()?
+        .unwrap_or_default();
+    let known = profile.as_ref().and_then(|profile| profile.hold);
+    let hold = cmd.hold.or(known).unwrap_or(HOLD);
+    let by_policy = policy.routes().any(|routes| routes.has(Route::Page));
+    let opens = (by_policy || cmd.ask.has(Route::Page)) && !cmd.no_open;
     let mut rules = midcall_desk::Rules::default();
     rules.asks_per_minute = cmd.asks_per_minute;
     let patience = cmd.local.timeout;
@@ -159,7 +163,9 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
         routes: cmd.ask,
         limits: Limits::default(),
         locale: Locale::negotiate(&cmd.locale),
-        hold: cmd.hold.0,
+        hold: hold.0,
+        policy,
+        profile,
         patience,
         confirm: cmd.confirm,
         on_unavailable: cmd.on_unavailable,
@@ -183,6 +189,10 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     errors.finish();
     code.map(ExitCode::from)
 }
+
+/// How long a call waits unless somebody says otherwise: less than the minute after which many
+/// clients give up.
+const HOLD: Hold = Hold(Some(Duration::from_secs(45)));
 
 /// How long the client may take to say something that can be answered.
 const FIRST_WORDS: Duration = Duration::from_secs(2);

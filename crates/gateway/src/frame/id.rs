@@ -68,6 +68,12 @@ impl OwnIds {
         let prefix = self.prefix.reveal();
         Id(format!("\"midcall-{prefix}-{}\"", self.count).into())
     }
+
+    /// Whether an id is one of these.
+    pub fn has(&self, id: &Id) -> bool {
+        let name = id.0.strip_prefix("\"midcall-");
+        name.is_some_and(|name| name.starts_with(self.prefix.reveal()))
+    }
 }
 
 impl fmt::Debug for Id {

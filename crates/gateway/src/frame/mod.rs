@@ -8,6 +8,7 @@
 
 mod id;
 mod scan;
+mod skip;
 mod splice;
 
 use std::borrow::Cow;
@@ -107,6 +108,14 @@ impl Frame {
         let id = id.as_json();
         Self::line(&format!(
             r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#
+        ))
+    }
+
+    /// Word that a request of our own need not be answered any more.
+    pub fn cancelled(id: &Id) -> Self {
+        let id = id.as_json();
+        Self::line(&format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
         ))
     }
 

@@ -8,6 +8,8 @@ use std::borrow::Cow;
 
 use memchr::memchr2;
 
+use super::skip::brackets;
+
 /// A place in JSON bytes. Every step is `None` where they are not JSON.
 pub(super) struct Scan<'a> {
     bytes: &'a [u8],
@@ -111,7 +113,7 @@ impl<'a> Scan<'a> {
             b'"' => {
                 self.string()?;
             }
-            b'{' | b'[' => self.brackets()?,
+            b'{' | b'[' => self.at += brackets(&self.bytes[self.at..])?,
             _ => self.word()?,
         }
         Some(&self.bytes[start..self.at])
@@ -136,26 +138,6 @@ impl<'a> Scan<'a> {
             }
             is_plain = false;
             self.at += 2;
-        }
-    }
-
-    /// Steps over whatever lies between matching brackets.
-    fn brackets(&mut self) -> Option<()> {
-        let mut depth = 0_usize;
-        loop {
-            match self.bytes.get(self.at)? {
-                b'"' => {
-                    self.string()?;
-                    continue;
-                }
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' => depth -= 1,
-                _ => {}
-            }
-            self.at += 1;
-            if depth == 0 {
-                return Some(());
-            }
         }
     }
 

@@ -1,13 +1,15 @@
-//! `--announce FILE`: how other processes of this user find a running gateway.
+//! `--announce FILE`: how other processes of this user find a running gateway. The same lies where
+//! gateways find each other (`peers`).
 //!
 //! The file holds keys, so only its owner can read it, it is never half written, and it goes
 //! when the gateway does.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;
 
 /// What the file says. No `Debug`: it holds keys.
@@ -18,12 +20,17 @@ pub struct Announcement {
     pub launch: String,
     pub api: String,
     pub bearer: String,
+    /// The key for other gateways of this user. Scripts need none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peer: Option<String>,
 }
 
 /// An announcement on disk, taken away when this is dropped.
 pub struct Announced {
     file: PathBuf,
     text: Vec<u8>,
+    /// Locked for as long as the gateway lives.
+    _lock: File,
 }
 
 impl Announced {
@@ -35,13 +42,16 @@ impl Announced {
         let mut draft_name = name.to_owned();
         draft_name.push(format!(".{}", announcement.pid));
         let draft = file.with_file_name(draft_name);
-        let written = write_new(&draft, &text).and_then(|()| fs::rename(&draft, file));
-        if let Err(error) = written {
-            let _ = fs::remove_file(&draft);
-            return Err(error);
-        }
-        let file = file.to_owned();
-        Ok(Self { file, text })
+        let written = write_new(&draft, &text).and_then(|written| {
+            fs::rename(&draft, file)?;
+            Ok(written)
+        });
+        let written = written.inspect_err(|_| drop(fs::remove_file(&draft)))?;
+        Ok(Self {
+            file: file.to_owned(),
+            text,
+            _lock: written,
+        })
     }
 }
 
@@ -55,7 +65,7 @@ impl Drop for Announced {
 }
 
 /// Only a new file is written: one that lies there could be a link, or be read by others.
-fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
+fn write_new(path: &Path, text: &[u8]) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -66,8 +76,11 @@ fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
         .create_new(true)
         .mode(0o600)
         .open(path)?;
+    // Some file systems have no locks. Where gateways look for each other there are some.
+    let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
     file.write_all(text)?;
-    file.sync_all()
+    file.sync_all()?;
+    Ok(file)
 }
 
 #[cfg(test)]
@@ -82,6 +95,7 @@ mod tests {
             launch: String::new(),
             api: String::new(),
             bearer: String::new(),
+            peer: None,
         }
     }
 

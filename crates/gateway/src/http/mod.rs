@@ -16,14 +16,15 @@ mod events;
 mod guard;
 mod pace;
 mod pages;
+pub mod peers;
 mod refusal;
 mod rest;
 mod tickets;
+mod visits;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use axum::extract::DefaultBodyLimit;
 use axum::http::header::CONTENT_TYPE;
@@ -35,15 +36,19 @@ use midcall_store::{Post, Store};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub use auth::{Caller, principal};
 pub use body::Name;
 pub use refusal::Refusal;
+pub use visits::Expected;
 
-use announce::Announcement;
+use announce::{Announced, Announcement};
 use auth::Keys;
 use guard::Guard;
+use peers::{Folder, Gathering, Standing};
+use visits::Visits;
 
 const OPENAPI: &str = include_str!("openapi.json");
 
@@ -62,14 +67,18 @@ pub struct Server {
     address: SocketAddr,
     keys: Arc<Keys>,
     bounds: Bounds,
-    pages: Arc<AtomicUsize>,
+    visits: Visits,
+    gathering: Option<Arc<Gathering>>,
 }
 
 /// What is known of a server from outside of it.
+#[derive(Clone)]
 pub struct Door {
     address: SocketAddr,
     keys: Arc<Keys>,
-    pages: Weak<AtomicUsize>,
+    visits: Visits,
+    /// The other gateways of the person, if it has joined them.
+    pub gathering: Option<Arc<Gathering>>,
 }
 
 /// Why there is no server.
@@ -95,9 +104,10 @@ pub struct Site<S: Store, P: Post> {
 pub struct App<S: Store, P: Post> {
     pub desk: Desk<S, P>,
     keys: Arc<Keys>,
+    guard: Arc<Guard>,
     streams: Arc<Semaphore>,
-    /// How many pages there have been. Every one that is connected holds a clone.
-    pages: Arc<AtomicUsize>,
+    visits: Visits,
+    gathering: Option<Arc<Gathering>>,
     /// Cancelled when the server shuts down: event streams have no end of their own.
     closing: CancellationToken,
 }
@@ -138,8 +148,21 @@ impl Server {
             listener,
             keys: Arc::new(Keys::new(bounds.calls_per_second)),
             bounds,
-            pages: Arc::default(),
+            visits: Visits::default(),
+            gathering: None,
         })
+    }
+
+    /// Joins the other gateways of this user: one page shows the questions of all. It leaves them
+    /// when what this gives is dropped.
+    pub fn join(&mut self, folder: Folder) -> io::Result<Announced> {
+        let announcement = Announcement {
+            peer: Some(self.keys.for_peers().reveal().to_owned()),
+            ..self.announcement()
+        };
+        let (gathering, announced) = Gathering::join(folder, &announcement)?;
+        self.gathering = Some(Arc::new(gathering));
+        Ok(announced)
     }
 
     /// What stays with whoever starts the server.
@@ -147,7 +170,8 @@ impl Server {
         Door {
             address: self.address,
             keys: self.keys.clone(),
-            pages: Arc::downgrade(&self.pages),
+            visits: self.visits.clone(),
+            gathering: self.gathering.clone(),
         }
     }
 
@@ -160,6 +184,7 @@ impl Server {
             page: door.origin(),
             api: door.origin(),
             bearer: self.keys.script().reveal().to_owned(),
+            peer: None,
         }
     }
 
@@ -172,22 +197,23 @@ impl Server {
     ) {
         let app = App {
             desk,
+            guard: Arc::new(Guard::new(self.address.port(), self.keys.clone())),
             keys: self.keys,
-            pages: self.pages,
+            visits: self.visits,
+            gathering: self.gathering,
             streams: Arc::new(Semaphore::new(
                 self.bounds.streams.min(Semaphore::MAX_PERMITS),
             )),
             closing: closing.clone(),
         };
-        let router = router(app, site, Guard::new(self.address.port()));
-        connections::serve(self.listener, router, closing).await;
+        connections::serve(self.listener, router(app, site), closing).await;
     }
 }
 
 impl Door {
     /// Where the page is.
     pub fn origin(&self) -> String {
-        format!("http://{}", self.address)
+        guard::origin(self.address)
     }
 
     /// The page's address with a fresh launch token, for a person to use some time.
@@ -200,34 +226,41 @@ impl Door {
         format!("{}/#{}", self.origin(), self.keys.launch_now().reveal())
     }
 
-    /// How many times a person's page has connected.
-    pub fn seen(&self) -> usize {
-        self.pages
-            .upgrade()
-            .map_or(0, |seen| seen.load(Ordering::Relaxed))
-    }
-
     /// Whether a person has the page open.
     pub fn is_open(&self) -> bool {
-        self.pages.strong_count() > 1 // The server itself holds one.
+        self.visits.standing() == Standing::Open
+    }
+
+    /// A browser is about to be told to show it.
+    pub fn expect(&self) -> Expected {
+        self.visits.expect()
+    }
+
+    /// Waits for a sign that a page comes: it is open, or was let in by another's word since then.
+    pub async fn sign(&self, since: Instant) {
+        self.visits.sign(since).await;
+    }
+
+    /// Waits until a person has it open, or comes.
+    pub async fn opened(&self) {
+        self.visits.next().await;
     }
 }
 
-fn router<S: Store, P: Post>(app: App<S, P>, site: Site<S, P>, guard: Guard) -> Router {
+fn router<S: Store, P: Post>(app: App<S, P>, site: Site<S, P>) -> Router {
+    let guard = app.guard.clone();
     routes()
         .into_iter()
         .fold(Router::new(), |router, (_, path, call)| {
             router.route(path, call)
         })
         .merge(pages::routes(site.home))
+        .merge(peers::calls::routes())
         .merge(site.calls)
         .fallback(async || Refusal::NotFound)
         .method_not_allowed_fallback(async || Refusal::Method)
         .layer(DefaultBodyLimit::max(body::most_bytes()))
-        .layer(middleware::from_fn_with_state(
-            Arc::new(guard),
-            guard::stand,
-        ))
+        .layer(middleware::from_fn_with_state(guard, guard::stand))
         .with_state(Arc::new(app))
 }
 

@@ -24,7 +24,7 @@ pub enum Refusal {
     NotContent { line: usize, column: usize },
     #[error("the body ended before it was complete")]
     Incomplete,
-    #[error("the query takes workspace and conversation, each once")]
+    #[error("the query takes workspace, conversation and gateways (true or false), each once")]
     Query,
     #[error("a valid bearer or launch token is needed")]
     NoBearer,
@@ -32,6 +32,8 @@ pub enum Refusal {
     ForeignHost,
     #[error("the Origin header must be this server's own page")]
     ForeignOrigin,
+    #[error("only a page that a person launched may do this")]
+    NotAPerson,
     /// Not there, or somebody else's: nobody can tell which.
     #[error("there is nothing here")]
     NotFound,
@@ -55,6 +57,8 @@ pub enum Refusal {
     TooManyStreams,
     #[error("the questions cannot be reached right now")]
     Store,
+    #[error("that gateway cannot be reached right now")]
+    PeerLost,
 }
 
 #[derive(Serialize)]
@@ -76,7 +80,9 @@ impl Refusal {
             | Self::Incomplete
             | Self::Query => (StatusCode::BAD_REQUEST, "bad_request"),
             Self::NoBearer => (StatusCode::UNAUTHORIZED, "unauthorized"),
-            Self::ForeignHost | Self::ForeignOrigin => (StatusCode::FORBIDDEN, "forbidden"),
+            Self::ForeignHost | Self::ForeignOrigin | Self::NotAPerson => {
+                (StatusCode::FORBIDDEN, "forbidden")
+            }
             Self::NotFound => (StatusCode::NOT_FOUND, "not_found"),
             Self::Method => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::Closed(_) => (StatusCode::CONFLICT, "closed"),
@@ -86,7 +92,9 @@ impl Refusal {
             Self::UnsafeLink(_) => (StatusCode::UNPROCESSABLE_ENTITY, "unsafe_link"),
             Self::NoForm => (StatusCode::UNPROCESSABLE_ENTITY, "no_form"),
             Self::TooOften => (StatusCode::TOO_MANY_REQUESTS, "too_often"),
-            Self::TooManyStreams | Self::Store => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+            Self::TooManyStreams | Self::Store | Self::PeerLost => {
+                (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
+            }
         }
     }
 
@@ -111,7 +119,9 @@ impl IntoResponse for Refusal {
         let problems = self.problems();
         let extra = match &self {
             Self::NoBearer => Some((WWW_AUTHENTICATE, "Bearer")),
-            Self::TooOften | Self::TooManyStreams | Self::Store => Some((RETRY_AFTER, "1")),
+            Self::TooOften | Self::TooManyStreams | Self::Store | Self::PeerLost => {
+                Some((RETRY_AFTER, "1"))
+            }
             _ => None,
         };
         let closing = match self {

@@ -1,6 +1,9 @@
 //! Who is asked.
 
 mod page;
+mod policy;
+mod profile;
+mod settings;
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,6 +11,8 @@ use std::str::FromStr;
 use midcall_core::wire::{Mode, Modes};
 
 pub use page::Page;
+pub use policy::{Plan, Policy, Secrets};
+pub use profile::{Part, Profile};
 
 /// Who may be asked, the first that can goes first.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +54,12 @@ impl Routes {
         self.0.contains(&route)
     }
 
+    /// The others.
+    pub fn without(mut self, route: Route) -> Self {
+        self.0.retain(|other| *other != route);
+        self
+    }
+
     /// The first that can.
     pub fn first(&self, mut can: impl FnMut(Route) -> bool) -> Option<Route> {
         self.0.iter().copied().find(|route| can(*route))
@@ -63,12 +74,7 @@ impl Routes {
         added
     }
 
-    /// Whether some questions are left to others than a client that can do these.
-    pub fn leaves(&self, modes: Modes) -> bool {
-        self.leaves_one(Mode::Form, modes) || self.leaves_one(Mode::Url, modes)
-    }
-
-    /// Whether questions of one mode are.
+    /// Whether questions of a mode are left to others than a client that can do these.
     pub fn leaves_one(&self, mode: Mode, modes: Modes) -> bool {
         let first = self.first(|route| match route {
             Route::Client => modes.has(mode),
@@ -97,6 +103,13 @@ impl fmt::Display for Route {
             Self::Api => "api",
             Self::Model => "model",
         })
+    }
+}
+
+impl fmt::Display for Routes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.0.iter().map(Route::to_string).collect();
+        f.write_str(&names.join(","))
     }
 }
 

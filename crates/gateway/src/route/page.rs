@@ -1,10 +1,12 @@
 //! The page on this machine: questions wait at the desk until a person answers there.
 //!
 //! Nothing is bound and no browser is opened before the first question, unless the page is
-//! announced. A page that is open is used again; when a person has closed it, the next question
-//! opens it again.
+//! announced. A page that is open is used again, whichever gateway of this person it is of
+//! (`tab`); when a person has closed it, the next question opens it again.
 //!
 //! In: [`Page::ask`], [`Page::withdraw`], [`Page::complete`]. Out: [`Event`]s.
+
+mod tab;
 
 use std::collections::HashMap;
 use std::future::pending;
@@ -18,14 +20,14 @@ use midcall_desk::{
 use midcall_store::{Mailroom, Memory, StoreError};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
-use crate::browser;
 use crate::claim::Waiting;
 use crate::http::announce::Announced;
 use crate::http::{Bounds, Door, Server, principal};
-use crate::local::{Flags, LocalDesk, Site};
+use crate::local::{self, Flags, LocalDesk, Site};
 use crate::session::{Event, Turn};
 
 /// The page as a route.
@@ -36,8 +38,6 @@ pub struct Page {
     opens: bool,
     bound: Option<Bound>,
     tickets: HashMap<Turn, TicketId>,
-    /// When a browser was last opened, and how many pages had been seen before.
-    launched: Option<(Instant, usize)>,
     events: UnboundedSender<Event>,
 }
 
@@ -47,11 +47,10 @@ struct Bound {
     door: Door,
     closing: CancellationToken,
     serving: JoinHandle<()>,
-    _announced: Option<Announced>,
+    /// Brings the page before the person, until it is there.
+    bringing: Option<AbortOnDropHandle<()>>,
+    announced: Vec<Announced>,
 }
-
-/// How long a browser may take to show the page, before it is opened again.
-const COMING: Duration = Duration::from_secs(15);
 
 /// How long the last responses may take to get out. Whoever started us waits for our end.
 const GOODBYE: Duration = Duration::from_secs(1);
@@ -65,7 +64,6 @@ impl Page {
             opens,
             bound: None,
             tickets: HashMap::new(),
-            launched: None,
             events,
         }
     }
@@ -73,17 +71,20 @@ impl Page {
     /// Binds it, if it is not bound yet.
     pub async fn bind(&mut self) -> anyhow::Result<()> {
         if self.bound.is_none() {
-            let server = Server::bind(self.flags.page_addr, Bounds::default()).await?;
+            let mut server = Server::bind(self.flags.page_addr, Bounds::default()).await?;
             let mut rules = self.rules.clone();
             rules.patience = self.flags.timeout;
             let desk = Desk::open(Memory::default(), Mailroom::default(), rules).await?;
             let closing = CancellationToken::new();
+            let joined = local::join(&mut server);
+            let announced = self.flags.announce(&server)?.into_iter().chain(joined);
             let door = server.door();
             tracing::info!(page = door.origin(), "the page is there");
             self.bound = Some(Bound {
                 desk: desk.clone(),
                 door,
-                _announced: self.flags.announce(&server)?,
+                bringing: None,
+                announced: announced.collect(),
                 closing: closing.clone(),
                 serving: tokio::spawn(server.serve(desk, Site::default(), closing)),
             });
@@ -124,12 +125,18 @@ impl Page {
             },
         ));
         tokio::spawn(follow(turn, ticket, watch, self.events.clone()));
-        let seen = bound.door.seen();
-        let is_coming =
-            (self.launched).is_some_and(|(at, before)| seen == before && at.elapsed() < COMING);
-        if self.opens && !bound.door.is_open() && !is_coming {
-            self.launched = Some((Instant::now(), seen));
-            browser::open(&bound.door.launch_now());
+        self.bring();
+    }
+
+    /// Sees to it that a person has the page before them.
+    fn bring(&mut self) {
+        let Some(bound) = self.bound.as_mut().filter(|_| self.opens) else {
+            return;
+        };
+        let is_coming = (bound.bringing.as_ref()).is_some_and(|bringing| !bringing.is_finished());
+        if !bound.door.is_open() && !is_coming {
+            let bringing = tokio::spawn(tab::bring(bound.door.clone()));
+            bound.bringing = Some(AbortOnDropHandle::new(bringing));
         }
     }
 
@@ -163,6 +170,7 @@ impl Page {
     pub async fn close(self) {
         if let Some(bound) = self.bound {
             bound.desk.shut_down().await;
+            drop(bound.announced); // While the door is still ours: nobody else is taken for us.
             bound.closing.cancel();
             let _ = timeout(GOODBYE, bound.serving).await;
         }

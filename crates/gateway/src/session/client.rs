@@ -64,6 +64,8 @@ impl Session {
                     Some(passed) => passed,
                     None => return,
                 },
+                // An answer to a question of ours that nobody waits for any more.
+                None if self.own_ids.has(&id) => return,
                 None => None,
             },
             Kind::Response { id: None } => None,
@@ -80,7 +82,7 @@ impl Session {
     }
 
     fn initialize(&mut self, frame: &Frame, id: &Id, members: &Members<'_>) -> Option<Frame> {
-        let added = self.rules.routes.added();
+        let added = self.rules.added();
         let (client, edited) = legacy::offer(frame, members.params?, added)?;
         self.client = Some(client);
         self.opening = Some(id.clone());

@@ -2,18 +2,22 @@
 
 use midcall_core::{Answer, Asker, Elicitation, secret};
 use midcall_desk::{Outcome, Withdrawn};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::errand::Stage;
-use super::question::{Question, WantedBy};
+use super::question::{At, Question, WantedBy};
 use super::{Act, Session};
 use crate::claim::pending;
 use crate::claim::tools::Hints;
 use crate::frame::{Frame, Id, Members};
 
 /// Which calls a person agrees to first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
 pub enum Confirm {
     /// None.
     #[default]
@@ -40,7 +44,7 @@ impl Session {
         acts: &mut Vec<Act>,
     ) -> bool {
         let hints = self.tools.hints(members.name);
-        let must = match self.rules.confirm {
+        let must = match self.confirm(members.name) {
             Confirm::Never => false,
             Confirm::Destructive => hints.is_destructive(),
             Confirm::All => true,
@@ -106,9 +110,13 @@ impl Session {
         let meant = questions.filter(|(_, question)| is_for(question));
         let turns: Vec<_> = meant.map(|(turn, _)| turn).collect();
         for turn in turns {
-            let question = self.questions.remove(turn);
-            if question.is_some_and(|question| question.is_at_desk()) {
-                acts.push(Act::Withdraw(turn, Withdrawn::ByClient));
+            let id = self.questions.id(turn).cloned();
+            match (self.questions.remove(turn).map(|question| question.at), id) {
+                (Some(At::Desk(_)), _) => acts.push(Act::Withdraw(turn, Withdrawn::ByClient)),
+                (Some(At::Client { .. }), Some(id)) => {
+                    acts.push(Act::ToClient(Frame::cancelled(&id)));
+                }
+                _ => {}
             }
         }
     }

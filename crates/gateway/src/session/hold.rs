@@ -3,8 +3,7 @@
 //! Only while a question waits at the desk, and only for clients that do not know of it: one
 //! that asks by itself knows why it waits.
 
-use midcall_core::Elicitation;
-use midcall_core::wire::{Mode, code};
+use midcall_core::wire::code;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -12,27 +11,9 @@ use super::calls::Wants;
 use super::{Act, Confirm, Session};
 use crate::claim::Waiting;
 use crate::claim::tools::{Added, WAIT_SECONDS};
-use crate::era::legacy::Client;
 use crate::frame::{Frame, Id, Members};
 
 impl Session {
-    /// Whether some questions are left to others than the client.
-    pub(super) fn leaves_some(&self) -> bool {
-        let leaves_some = |client: &Client| self.rules.routes.leaves(client.modes);
-        self.client.as_ref().is_some_and(leaves_some)
-    }
-
-    /// Whether some forms are.
-    pub(super) fn leaves_forms(&self) -> bool {
-        let leaves = |client: &Client| self.rules.routes.leaves_one(Mode::Form, client.modes);
-        self.client.as_ref().is_some_and(leaves)
-    }
-
-    /// Whether the client can show a question to a person.
-    pub(super) fn renders(&self, _elicitation: &Elicitation) -> bool {
-        true
-    }
-
     /// Whether the client may have to be told to wait.
     fn may_let_go(&self) -> bool {
         !self.in_rounds && self.rules.hold.is_some() && self.leaves_some()
@@ -56,7 +37,9 @@ impl Session {
 
     /// Whether it matters what tools there are.
     pub(super) fn reads_tools(&self) -> bool {
-        self.added_tools().await_ || self.rules.confirm == Confirm::Destructive
+        self.added_tools().await_
+            || self.rules.confirm == Confirm::Destructive
+            || self.rules.policy.confirms()
     }
 
     /// When the next call is let go.

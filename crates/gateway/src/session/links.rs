@@ -17,7 +17,6 @@ use super::errand::Stage;
 use super::question::{Question, WantedBy};
 use super::{Act, Session};
 use crate::frame::{Frame, Id, Members};
-use crate::route::Route;
 
 /// How many links one call may need, all in all.
 const MOST: usize = 16;
@@ -33,12 +32,8 @@ impl Session {
     /// Whether calls may have to be made again because somebody other than the client follows
     /// their links, or the client would not understand that it has to.
     pub(super) fn follows_links(&self) -> bool {
-        let modes = self.modes();
-        let first = self.rules.routes.first(|route| match route {
-            Route::Client => modes.has(Mode::Url),
-            route => route.modes().has(Mode::Url),
-        });
-        first.is_some_and(|route| route != Route::Client || self.in_rounds)
+        let can = self.modes().url || self.rules.added().url;
+        self.leaves_one(Mode::Url) || (self.in_rounds && can)
     }
 
     /// Asks for the links that a call needs, if its response names any.

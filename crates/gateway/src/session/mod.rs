@@ -15,6 +15,7 @@ mod errand;
 mod hold;
 mod links;
 mod model;
+mod plan;
 mod question;
 mod questions;
 mod server;
@@ -27,7 +28,7 @@ use std::time::Duration;
 
 use midcall_core::catalog::Locale;
 use midcall_core::wire::{ElicitRequestParams, Mode, Modes, Revision, code};
-use midcall_core::{Asker, Elicitation, Limits, Wanted};
+use midcall_core::{Asker, Elicitation, Limits};
 use midcall_desk::{By, Outcome, Unavailable, Withdrawn};
 use tokio::time::Instant;
 
@@ -35,7 +36,7 @@ use crate::claim::tools::Tools;
 use crate::claim::{Claims, Waiting};
 use crate::era::legacy;
 use crate::frame::{Frame, Id, OwnIds};
-use crate::route::{Route, Routes};
+use crate::route::{Policy, Profile, Route, Routes};
 use calls::Calls;
 pub use calls::{Closed, Wants};
 pub use confirm::Confirm;
@@ -86,6 +87,10 @@ pub enum Act {
 /// How a session is set up.
 pub struct Rules {
     pub routes: Routes,
+    /// What holds for some servers, tools and modes instead.
+    pub policy: Policy,
+    /// What the client is known not to show.
+    pub profile: Option<Profile>,
     pub limits: Limits,
     /// The language of what the gateway itself says.
     pub locale: Locale,
@@ -132,6 +137,7 @@ pub struct Session {
     claims: Claims,
     waiting: Waiting,
     answered: model::Answered,
+    lately: plan::Lately,
     own_ids: OwnIds,
 }
 
@@ -157,6 +163,7 @@ impl Session {
             claims: Claims::default(),
             waiting: Waiting::default(),
             answered: model::Answered::default(),
+            lately: plan::Lately::default(),
             own_ids: OwnIds::default(),
         }
     }
@@ -188,7 +195,10 @@ impl Session {
     pub fn stays_out(&self, method: &str, modes: Modes) -> bool {
         match Wants::of(method) {
             Wants::Tool | Wants::Text => {
-                self.rules.confirm == Confirm::Never && !self.rules.routes.leaves(modes)
+                let leaves = |mode| self.rules.leaves_one(mode, modes);
+                let may_confirm =
+                    self.rules.confirm != Confirm::Never || self.rules.policy.confirms();
+                !may_confirm && !leaves(Mode::Form) && !leaves(Mode::Url)
             }
             Wants::Tools => !self.reads_tools(),
             Wants::Ours | Wants::Other => true,
@@ -245,10 +255,14 @@ impl Session {
         let Some(question) = self.questions.remove(turn) else {
             return;
         };
+        let plan = self.plan(&question.elicitation);
         if outcome == Outcome::Unavailable(Unavailable::NoRoute)
-            && self.rules.routes.has(Route::Model)
+            && plan
+                .routes
+                .as_ref()
+                .is_some_and(|routes| routes.has(Route::Model))
             && let WantedBy::Server(id) = question.wanted_by.clone()
-            && self.model_may(&question.elicitation, &question.calls)
+            && self.model_may(&question.elicitation, &question.calls, &plan)
         {
             return self.ask_model(now, question, Some(id), acts);
         }
@@ -283,13 +297,19 @@ impl Session {
     fn ask_for(
         &mut self,
         now: Instant,
-        elicitation: Elicitation,
+        mut elicitation: Elicitation,
         wanted_by: WantedBy,
         call: &Id,
         acts: &mut Vec<Act>,
     ) -> bool {
         let calls = vec![call.clone()];
-        match self.route(&elicitation, &calls, |route| route != Route::Model) {
+        let mut plan = self.plan(&elicitation);
+        plan.routes = plan.routes.map(|routes| routes.without(Route::Model));
+        if let Some(why) = self.forbidden(now, &mut elicitation, &plan) {
+            tracing::warn!("nobody is asked about a call: {why}");
+            return false;
+        }
+        match self.route(&elicitation, &calls, &plan) {
             Some(Route::Client) => {
                 let id = self.own_ids.fresh();
                 acts.push(Act::ToClient(Frame::request(
@@ -313,31 +333,6 @@ impl Session {
             None => return false,
         }
         true
-    }
-
-    /// Who is asked, of those who may be.
-    fn route(
-        &self,
-        elicitation: &Elicitation,
-        calls: &[Id],
-        may: impl Fn(Route) -> bool,
-    ) -> Option<Route> {
-        let mode = match elicitation.wanted {
-            Wanted::Form(_) => Mode::Form,
-            Wanted::Link(_) => Mode::Url,
-        };
-        let modes = self.modes();
-        self.rules.routes.first(|route| {
-            may(route)
-                && match route {
-                    Route::Client => {
-                        let is_heard = !self.in_rounds || !calls.is_empty();
-                        is_heard && modes.has(mode) && self.renders(elicitation)
-                    }
-                    Route::Page | Route::Api => true,
-                    Route::Model => self.model_may(elicitation, calls),
-                }
-        })
     }
 
     /// Whether a call may be waiting for somebody other than the client.

@@ -12,12 +12,14 @@ use midcall_desk::{By, Outcome, Route};
 use tokio::time::Instant;
 
 use super::calls::Wants;
+use super::plan::asks_secret;
 use super::question::{At, Question};
 use super::questions::Turn;
 use super::{Act, Session};
 use crate::claim::pending::{self, Sent, pending};
 use crate::claim::{Claimed, tools};
 use crate::frame::{Frame, Id, Members};
+use crate::route::Plan;
 use crate::token::Token;
 
 /// A question as the model knows it.
@@ -60,16 +62,12 @@ const BY: By = By {
 
 impl Session {
     /// Whether a model may ask it, and there is a call to tell it in.
-    pub(super) fn model_may(&self, elicitation: &Elicitation, calls: &[Id]) -> bool {
+    pub(super) fn model_may(&self, elicitation: &Elicitation, calls: &[Id], plan: &Plan) -> bool {
         let Wanted::Form(form) = &elicitation.wanted else {
             return false; // A person opens a link, or nobody does.
         };
         let can_be_told = calls.iter().any(|call| self.claims.of(call).is_some())
             || self.calls.oldest_tool(calls).is_some();
-        let is_secret = form
-            .walk()
-            .iter()
-            .any(|(_, field)| field.secret().is_some());
         let mut fields = form.fields.iter();
         let is_yes_or_no = match (fields.next(), fields.next()) {
             (None, _) => true,
@@ -81,7 +79,8 @@ impl Session {
             let hints = self.tools.hints(tool);
             hints.says_destructive() || (hints.says_nothing() && is_yes_or_no)
         });
-        can_be_told && !is_secret && !is_risky
+        let may_risk = plan.model_may_confirm == Some(true);
+        can_be_told && !asks_secret(elicitation) && (may_risk || !is_risky)
     }
 
     /// Tells the model what to ask, in a call that is open, or in the next that is.
@@ -132,11 +131,6 @@ impl Session {
     /// Whether a call is one of the tool that answers for the person.
     pub(super) fn is_send(&self, members: &Members<'_>) -> bool {
         self.needs_model() && self.tools.is_send(members.name)
-    }
-
-    /// Whether the client may have to be told to ask through its model.
-    pub(super) fn needs_model(&self) -> bool {
-        self.rules.routes.has(crate::route::Route::Model) && self.leaves_forms()
     }
 
     /// A call of that tool.

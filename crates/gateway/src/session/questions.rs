@@ -33,6 +33,11 @@ impl Questions {
         self.ids.get(id).copied()
     }
 
+    /// The id of the request that asks it.
+    pub fn id(&self, turn: Turn) -> Option<&Id> {
+        self.open.get(&turn)?.0.as_ref()
+    }
+
     pub fn get(&self, turn: Turn) -> Option<&Question> {
         self.open.get(&turn).map(|(_, question)| question)
     }

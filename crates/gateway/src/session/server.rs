@@ -25,6 +25,8 @@ impl Session {
             Kind::Response { id: Some(id) } => {
                 let (id, mapped) = match self.errands.call(&id) {
                     Some(call) => (call.clone(), frame.with(&["id"], call.as_json())),
+                    // A call that was made again, and that nobody waits for any more.
+                    None if self.own_ids.has(&id) => return,
                     None => (id, None),
                 };
                 // Of these the server knows nothing.
@@ -116,7 +118,7 @@ impl Session {
             .and_then(|params| str::from_utf8(params).ok());
         let read = Elicitation::read(params.unwrap_or("null"), asker, &self.rules.limits);
         let modes = self.modes();
-        let elicitation = match read {
+        let mut elicitation = match read {
             Ok(elicitation) => elicitation,
             // A client that can ask may understand it all the same.
             Err(_) if modes.form && self.rules.routes.has(Route::Client) => {
@@ -126,7 +128,12 @@ impl Session {
         };
         let mut calls = self.calls.at_server();
         calls.extend(self.claims.running());
-        let route = self.route(&elicitation, &calls, |_| true);
+        let plan = self.plan(&elicitation);
+        if let Some(why) = self.forbidden(now, &mut elicitation, &plan) {
+            let told = format!("midcall: {why}");
+            return acts.push(refused(code::INVALID_REQUEST, &told));
+        }
+        let route = self.route(&elicitation, &calls, &plan);
         let wanted_by = WantedBy::Server(id.clone());
         let new = |at| Question::new(elicitation.clone(), wanted_by, calls, at);
         match route {

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::{Act, Confirm, Event, OnUnavailable, Rules, Session, Turn};
 use crate::claim::Waiting;
 use crate::frame::Frame;
+use crate::route::Policy;
 
 /// A session, what it did, and the clock.
 pub struct World {
@@ -156,6 +157,8 @@ pub const PAGE: By = By {
 pub fn rules(ask: &str) -> Rules {
     Rules {
         routes: ask.parse().unwrap(),
+        policy: Policy::default(),
+        profile: None,
         limits: Limits::default(),
         locale: Locale::EnUs,
         hold: Some(Duration::from_secs(45)),

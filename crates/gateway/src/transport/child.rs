@@ -38,6 +38,22 @@ pub enum StartError {
 impl Child {
     /// Starts a command: its own end, its output, its input.
     pub fn start(command: &[OsString]) -> Result<(Self, Reading, Writing), StartError> {
+        let (child, output, input, _) = Self::spawn(command, Stdio::inherit())?;
+        Ok((child, output, input))
+    }
+
+    /// The same, and its standard error is not ours but read by us.
+    pub fn overheard(
+        command: &[OsString],
+    ) -> Result<(Self, Reading, Writing, Reading), StartError> {
+        let (child, output, input, errors) = Self::spawn(command, Stdio::piped())?;
+        Ok((child, output, input, errors.expect("it was piped")))
+    }
+
+    fn spawn(
+        command: &[OsString],
+        errors: Stdio,
+    ) -> Result<(Self, Reading, Writing, Option<Reading>), StartError> {
         let (program, arguments) = command.split_first().expect("clap wants a command");
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => StartError::NotFound(program.clone()),
@@ -48,6 +64,7 @@ impl Child {
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(errors)
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
@@ -58,7 +75,10 @@ impl Child {
         let output = output.expect("it was piped").into_owned_fd();
         let input = input.and_then(Writing::new).map_err(failed)?;
         let output = output.and_then(Reading::new).map_err(failed)?;
-        Ok((Self { process, group }, output, input))
+        let errors = process.stderr.take().map(|errors| errors.into_owned_fd());
+        let errors = errors.map(|errors| errors.and_then(Reading::new).map_err(failed));
+        let errors = errors.transpose()?;
+        Ok((Self { process, group }, output, input, errors))
     }
 
     /// Waits for its end.

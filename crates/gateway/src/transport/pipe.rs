@@ -5,13 +5,16 @@
 //! thread and a pipe of its own.
 
 use std::fs::File;
+use std::future::poll_fn;
 use std::io::{self, IoSlice, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net;
+use std::pin::Pin;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rustix::fs::{FileType, fstat};
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::sleep;
@@ -42,24 +45,18 @@ impl Reading {
         }
     }
 
-    /// Reads what there is, once there is something. Nothing is the end.
-    pub async fn read(&self, into: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let read = match self {
-                Self::Pipe(end) => {
-                    end.readable().await?;
-                    end.try_read(into)
-                }
-                Self::Socket(end) => {
-                    end.readable().await?;
-                    end.try_read(into)
-                }
-            };
-            match read {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                read => return read,
-            }
-        }
+    /// Reads what there is, once there is something. Nothing is the end. Nothing is lost when
+    /// waiting is given up.
+    pub async fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        // Unlike `try_read`, polling takes less than there is room for as all there was, and does
+        // not ask the system again to be told so.
+        let mut into = ReadBuf::new(into);
+        poll_fn(|context| match self {
+            Self::Pipe(end) => Pin::new(end).poll_read(context, &mut into),
+            Self::Socket(end) => Pin::new(end).poll_read(context, &mut into),
+        })
+        .await?;
+        Ok(into.filled().len())
     }
 }
 

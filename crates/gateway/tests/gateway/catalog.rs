@@ -7,7 +7,7 @@ use std::path::Path;
 use midcall_core::catalog::Locale;
 
 /// Keys with these prefixes are used by Rust code, each by its full name.
-const SPELLED_OUT: [&str; 5] = ["problem.", "link.", "secret.", "lint.", "tell."];
+const SPELLED_OUT: [&str; 6] = ["problem.", "link.", "secret.", "lint.", "doctor.", "tell."];
 
 #[test]
 fn every_key_in_the_code_is_in_the_catalog_and_the_other_way_round() {

@@ -6,6 +6,7 @@ mod desk;
 mod doors;
 mod events;
 mod pages;
+mod peers;
 mod quiet;
 mod statuses;
 

@@ -20,7 +20,6 @@ import { say, voice } from "./words.js";
 const HERE = { route: "page", human: true };
 
 export class Asking {
-  #gateway;
   #told;
   /** @type {Ticket | undefined} */
   #ticket;
@@ -34,12 +33,11 @@ export class Asking {
   #failed = new Map();
 
   /**
-   * @param {import("./gateway.js").Gateway} gateway
    * @param {{settled: (id: string, closing: Closing) => void, failed: (id: string) => void,
-   *   opened: (id: string) => void, later: (id: string) => void, signedOut: () => void}} told
+   *   opened: (id: string) => void, later: (id: string) => void,
+   *   signedOut: (gateway: import("./gateway.js").Gateway) => void}} told
    */
-  constructor(gateway, told) {
-    this.#gateway = gateway;
+  constructor(told) {
     this.#told = told;
   }
 
@@ -56,7 +54,17 @@ export class Asking {
     }
     const element = /** @type {Element} */ (this.#element);
     if (element.getAttribute("queue") !== queue) element.setAttribute("queue", queue);
-    if (ticket.opened && !element.opened && !this.#underway.has(ticket.id)) element.opened = true;
+    this.#follow();
+  }
+
+  /** The link may have been opened elsewhere. What could not be sent from here stays told. */
+  #follow() {
+    const { id, opened } = /** @type {Ticket} */ (this.#ticket);
+    const element = /** @type {Element} */ (this.#element);
+    if (!opened || element.opened || this.#underway.has(id)) return;
+    element.opened = true;
+    const failed = this.#failed.get(id);
+    if (failed) element.problems = failed;
   }
 
   /** Puts the dialog away. The ticket stays open, and what was typed is kept. */
@@ -103,14 +111,14 @@ export class Asking {
 
   /** @param {Ticket} ticket */
   #begin(ticket) {
-    const { id, server, tool, deadline, params } = ticket;
+    const { gateway, id, server, tool, deadline, params } = ticket;
     const element = /** @type {Element} */ (h(/** @type {any} */ ("mcp-elicitation"), {
       "server-name": server.name, "server-host": server.host, tool, deadline, locale: voice.tag,
       destructive: params?._meta?.["dev.midcall/destructive"] === true,
     }, h("button", { slot: "aside", type: "button", class: "later", onclick: () => this.#told.later(id) }, say("page.later"))));
     element.addEventListener("elicitation-answer", (event) => this.#answer(ticket, /** @type {CustomEvent} */ (event).detail));
     element.addEventListener("elicitation-finished", (event) => this.#finish(ticket, /** @type {CustomEvent} */ (event).detail));
-    element.addEventListener("elicitation-input", () => this.#element === element && memory.keepDraft(id, element.typed));
+    element.addEventListener("elicitation-input", () => this.#element === element && memory.keepDraft(id, element.typed, gateway.origin));
     element.addEventListener("elicitation-closed", () => element.remove());
     this.#ticket = ticket;
     this.#element = element;
@@ -124,36 +132,38 @@ export class Asking {
 
   /** @param {Ticket} ticket @param {any} result  an ElicitResult */
   #answer(ticket, { action, content, _meta }) {
-    const { id } = ticket;
+    const { gateway, id } = ticket;
     if (action === "accept" && ticket.mode === "url") return this.#open(ticket);
     const call = {
-      accept: () => this.#gateway.accept(id, content),
-      decline: () => this.#gateway.reject(id, _meta?.["dev.midcall/reason"]),
-      cancel: () => this.#gateway.cancel(id),
+      accept: () => gateway.accept(id, content),
+      decline: () => gateway.reject(id, _meta?.["dev.midcall/reason"]),
+      cancel: () => gateway.cancel(id),
     }[/** @type {"accept" | "decline" | "cancel"} */ (action)];
-    return this.#hand(id, action, call, Object.keys(content ?? {}));
+    return this.#hand(ticket, action, call, Object.keys(content ?? {}));
   }
 
   /** @param {Ticket} ticket @param {{action: "accept" | "cancel"}} how */
-  #finish({ id }, { action }) {
-    return this.#hand(id, action, () => this.#gateway[action](id), []);
+  #finish(ticket, { action }) {
+    return this.#hand(ticket, action, () => ticket.gateway[action](ticket.id), []);
   }
 
   /** The person consented and the link is open; it is done when they say so, or the server does. @param {Ticket} ticket */
-  async #open({ id }) {
+  async #open(ticket) {
+    const { gateway, id } = ticket;
     this.#failed.delete(id);
     try {
-      await this.#gateway.opened(id);
+      await gateway.opened(id);
     } catch (problem) {
-      if (this.#explain(id, problem)) return;
+      if (this.#explain(ticket, problem)) return;
       if (this.#element && this.id === id) this.#element.opened = false; // to be pressed again
       return this.#fail(id, problem);
     }
     this.#told.opened(id);
   }
 
-  /** @param {string} id @param {string} action @param {() => Promise<unknown>} call @param {string[]} fields */
-  async #hand(id, action, call, fields) {
+  /** @param {Ticket} ticket @param {string} action @param {() => Promise<unknown>} call @param {string[]} fields */
+  async #hand(ticket, action, call, fields) {
+    const { id } = ticket;
     this.#failed.delete(id);
     this.#underway.set(id, undefined);
     const said = `${id} ${action}`;
@@ -167,16 +177,16 @@ export class Asking {
     if (problem instanceof Refused && !again) this.#said.delete(said); // nothing was lost: it was not taken
     if (!problem) this.#told.settled(id, { state: "answered", action, by: HERE });
     else if (heard) this.#told.settled(id, heard);
-    else if (!this.#explain(id, problem)) this.#fail(id, problem);
+    else if (!this.#explain(ticket, problem)) this.#fail(id, problem);
   }
 
-  /** Whether a refusal says that there is nothing more to answer. @param {string} id @param {unknown} problem */
-  #explain(id, problem) {
+  /** Whether a refusal says that there is nothing more to answer. @param {Ticket} ticket @param {unknown} problem */
+  #explain({ gateway, id }, problem) {
     if (!(problem instanceof Refused)) return false;
     const { state, action, by, reason } = problem.body;
     if (problem.status === 409) this.#told.settled(id, { state, action, by, reason });
     else if (problem.status === 404) this.#told.settled(id, { state: "gone" });
-    else if (problem.status === 401) this.#told.signedOut();
+    else if (problem.status === 401) this.#told.signedOut(gateway);
     else return false;
     return true;
   }
@@ -185,8 +195,9 @@ export class Asking {
   #fail(id, problem) {
     const problems = found(problem);
     this.#failed.set(id, problems);
-    if (this.#element && this.id === id) this.#element.problems = problems;
-    else this.#told.failed(id);
+    if (!this.#element || this.id !== id) return this.#told.failed(id);
+    this.#element.problems = problems;
+    this.#follow();
   }
 }
 

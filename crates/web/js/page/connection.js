@@ -18,19 +18,25 @@ export class Connection {
   #told;
   #wake = () => {};
   #ended = new AbortController();
+  /** The stream of this attempt. */
+  #stream = new AbortController();
+  /** Whether the bearer turned out to be worth nothing. */
+  #isOut = false;
 
   /**
    * @param {import("./gateway.js").Gateway} gateway
-   * @param {{event: (name: string, data: any) => void, state: (now: State, before: State) => void}} told
+   * @param {{event: (name: string, data: any) => void, state: (now: State, before: State) => void,
+   *   mayReturn: () => boolean}} told  `mayReturn`: whether somebody may let this page in again
    */
   constructor(gateway, told) {
     this.#gateway = gateway;
     this.#told = told;
-    addEventListener("online", () => this.tryNow());
-    document.addEventListener("visibilitychange", () => document.hidden || this.tryNow());
+    const { signal } = this.#ended;
+    addEventListener("online", () => this.tryNow(), { signal });
+    document.addEventListener("visibilitychange", () => document.hidden || this.tryNow(), { signal });
   }
 
-  /** Goes on until the bearer is worth nothing. */
+  /** Goes on until it is ended, or nobody lets this page in. */
   async run() {
     let wait = FIRST;
     const alive = () => {
@@ -38,11 +44,17 @@ export class Connection {
       this.#enter("connected");
     };
     for (;;) {
+      this.#stream = new AbortController();
       try {
-        for await (const { name, data } of this.#gateway.follow(this.#ended.signal, alive)) this.#tell(name, data);
+        for await (const { name, data } of this.#gateway.follow(this.#stream.signal, alive)) this.#tell(name, data);
       } catch (problem) {
-        if (this.#ended.signal.aborted) return;
-        if (problem instanceof Refused && problem.status === 401) return this.#enter("signed_out");
+        if (problem instanceof Refused && problem.status === 401) this.#isOut = true;
+      }
+      if (this.#ended.signal.aborted) return;
+      if (this.#isOut) {
+        this.#isOut = false;
+        this.#gateway.leave();
+        if (!this.#told.mayReturn()) return this.#enter("signed_out");
       }
       this.#enter("lost");
       await this.#pause(wait * (0.8 + 0.4 * Math.random())); // Not all pages at once.
@@ -57,8 +69,16 @@ export class Connection {
 
   /** Some other call learned that the bearer is worth nothing. */
   signOut() {
+    this.#isOut = true;
+    this.#stream.abort();
+    this.#wake();
+  }
+
+  /** There is nothing to be connected to any more. */
+  end() {
     this.#ended.abort();
-    this.#enter("signed_out");
+    this.#stream.abort();
+    this.#wake();
   }
 
   /** What goes wrong over one event is no lost connection, and keeps nothing from the next. @param {string} name @param {any} data */

@@ -1,9 +1,10 @@
 /**
- * The gateway, as the page calls it. No other file fetches.
+ * A gateway, as the page calls it. No other file fetches.
  *
  * The launch link carries a one-time token in its fragment, which is exchanged here for a
  * bearer. The bearer lives in `sessionStorage`: it survives a reload, ends with the tab, and no
- * other page on this machine can read it.
+ * other page on this machine can read it. Bearers of other gateways than the one that served this
+ * page are kept nowhere: when that one ends, somebody else could get its address and read them.
  */
 import { parse, write } from "./exact.js";
 import { events, lines } from "./stream.js";
@@ -27,9 +28,23 @@ const SILENCE = 40_000;
 const PATIENCE = 20_000;
 
 export class Gateway {
-  #bearer = sessionStorage.getItem(BEARER);
+  /** Where it is. */
+  origin;
+  /** @type {string | null} */
+  #bearer;
+  #invitation;
   /** Where the events stand, so that coming back neither loses nor repeats. @type {string | undefined} */
   #mark;
+
+  /**
+   * @param {string} origin
+   * @param {() => Promise<string>} invitation  gets a launch token by another gateway's word
+   */
+  constructor(origin, invitation) {
+    this.origin = origin;
+    this.#invitation = invitation;
+    this.#bearer = this.#isOwn ? sessionStorage.getItem(BEARER) : null;
+  }
 
   /**
    * Turns the token in the address into a bearer, and takes it out of the address: whoever
@@ -41,8 +56,7 @@ export class Gateway {
     const token = location.hash.slice(1);
     if (!token) return this.#bearer ? "in" : "no_link";
     try {
-      const { bearer } = await this.#json("POST", "/launch", { token });
-      this.#keep(bearer);
+      await this.#enter(token);
     } catch (refused) {
       if (!(refused instanceof Refused) || refused.status >= 500) throw refused; // it may work in a moment
       if (!this.#bearer) return "used_link"; // A tab that is in already may be opened by its old link.
@@ -54,15 +68,18 @@ export class Gateway {
   /** The bearer is worth nothing any more. */
   leave() {
     this.#keep(null);
+    this.#mark = undefined;
   }
 
   /**
-   * The events from where the last stream ended, until this one does.
+   * The events from where the last stream ended, until this one does. Whoever is not let in yet
+   * has another gateway put in a word.
    *
    * @param {AbortSignal} signal
    * @param {() => void} alive  called whenever something comes
    */
   async *follow(signal, alive) {
+    if (!this.#bearer) await this.#enter(await this.#invitation());
     const silence = new AbortController();
     let timer = 0;
     const heard = () => {
@@ -73,11 +90,11 @@ export class Gateway {
     const headers = this.#mark ? { "last-event-id": this.#mark } : undefined;
     const options = { headers, signal: AbortSignal.any([signal, silence.signal]) };
     try {
-      const { body } = await this.#call("GET", "/elicitation/events", undefined, options);
+      const { body } = await this.#call("GET", "/elicitation/events?gateways=true", undefined, options);
       heard();
       for await (const event of events(/** @type {import("./stream.js").Body} */ (body), heard)) {
         yield { name: event.name, data: parse(event.data) };
-        this.#mark = event.id; // Only now: what was not heard to its end comes again.
+        if (event.id) this.#mark = event.id; // Only now: what was not heard to its end comes again.
       }
     } finally {
       clearTimeout(timer);
@@ -95,6 +112,9 @@ export class Gateway {
   /** @param {string} id @returns {Promise<import("./queue.js").Closing>} */
   status = (id) => this.#json("GET", `/elicitation/status/${id}`);
 
+  /** A launch token for this page, by the gateway at another origin. @param {string} page @returns {Promise<{token: string}>} */
+  launch = (page) => this.#json("POST", "/peers/launch", { page });
+
   /** What the demo can ask. @returns {Promise<{name: string, group: string}[]>} */
   questions = () => this.#json("GET", "/demo");
 
@@ -104,9 +124,21 @@ export class Gateway {
     yield* lines(/** @type {import("./stream.js").Body} */ (body));
   }
 
+  /** Whether it served this page. */
+  get #isOwn() {
+    return this.origin === location.origin;
+  }
+
+  /** @param {string} token */
+  async #enter(token) {
+    const { bearer } = await this.#json("POST", "/launch", { token });
+    this.#keep(bearer);
+  }
+
   /** @param {string | null} bearer */
   #keep(bearer) {
     this.#bearer = bearer;
+    if (!this.#isOwn) return;
     if (bearer) sessionStorage.setItem(BEARER, bearer);
     else sessionStorage.removeItem(BEARER);
   }
@@ -121,7 +153,7 @@ export class Gateway {
     const headers = new Headers(options.headers);
     if (this.#bearer) headers.set("authorization", `Bearer ${this.#bearer}`);
     if (body) headers.set("content-type", "application/json");
-    return call(path, { ...options, method, headers, body: body && write(body) });
+    return call(this.origin + path, { ...options, method, headers, body: body && write(body) });
   }
 }
 

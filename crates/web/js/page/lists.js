@@ -43,7 +43,7 @@ export function before(past) {
 /** How a question ended, in the catalog's word for it. @param {import("./queue.js").Closing} closing */
 export const ending = ({ state, action = "", reason = "" }) => {
   if (state === "answered") return { accept: "answered", decline: "declined", cancel: "cancelled" }[action] ?? state;
-  return state === "withdrawn" && ["by_client", "server_gone", "dropped", "shutdown"].includes(reason) ? reason : state;
+  return ["withdrawn", "gone"].includes(state) && ["by_client", "server_gone", "dropped", "shutdown"].includes(reason) ? reason : state;
 };
 
 /** @param {string} id */

@@ -10,16 +10,17 @@ const PAST = "midcall.past";
 const LOCALE = "midcall.locale";
 
 /** What was typed for a question, if anything was. @param {string} id */
-export const draft = (id) => read(sessionStorage, DRAFT + id);
+export const draft = (id) => read(sessionStorage, DRAFT + id)?.typed;
 
-/** @param {string} id @param {unknown} typed */
-export const keepDraft = (id, typed) => write(sessionStorage, DRAFT + id, typed);
+/** @param {string} id @param {unknown} typed @param {string} from  the gateway that asks */
+export const keepDraft = (id, typed, from) => write(sessionStorage, DRAFT + id, { typed, from });
 
 /** @param {string} id */
 export const dropDraft = (id) => sessionStorage.removeItem(DRAFT + id);
 
-/** The questions that there are drafts for. */
-export const drafts = () => Object.keys(sessionStorage).filter((name) => name.startsWith(DRAFT)).map((name) => name.slice(DRAFT.length));
+/** The questions that there are drafts for, and the gateways that ask them. @returns {{id: string, from: string}[]} */
+export const drafts = () => Object.keys(sessionStorage).filter((name) => name.startsWith(DRAFT))
+  .map((name) => ({ id: name.slice(DRAFT.length), from: read(sessionStorage, name)?.from }));
 
 /** @returns {import("./queue.js").Past[]} */
 export const past = () => read(sessionStorage, PAST) ?? [];

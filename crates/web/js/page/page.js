@@ -1,19 +1,20 @@
 /**
  * The page: questions of the person's scope, oldest first, one dialog at a time.
  *
- * Everything is drawn from state: what is open and was before (`queue`), how it is connected
- * (`connection`), which place is shown, and what the person put off. The dialog (`asking`) shows
+ * Everything is drawn from state: what is open and was before (`queue`), how it is connected and
+ * to whom (`gateways`), which place is shown, and what the person put off. The dialog (`asking`) shows
  * the oldest question that is neither elsewhere nor put off.
  */
 import { clean, h } from "../draw.js";
 import { Asking } from "./asking.js";
 import { badge } from "./badge.js";
 import { bar } from "./bar.js";
-import { Connection } from "./connection.js";
-import { Gateway, Refused } from "./gateway.js";
+import { Refused } from "./gateway.js";
+import { Gateways } from "./gateways.js";
 import { before, ending, waiting } from "./lists.js";
 import * as memory from "./memory.js";
 import * as notifications from "./notify.js";
+import { provide } from "./provisions.js";
 import { isIn, Queue } from "./queue.js";
 import { say, speak, voice } from "./words.js";
 
@@ -24,7 +25,6 @@ const MOMENT = 4_000;
 const POLL = 3_000;
 
 export class Page {
-  gateway = new Gateway();
   #queue = new Queue(memory.past());
   /** Put off by the person, until they come back to it. @type {Set<string>} */
   #later = new Set();
@@ -32,11 +32,15 @@ export class Page {
   /** Why nobody is let in, if so. @type {"no_link" | "used_link" | "signed_out" | undefined} */
   #barred;
 
-  #connection = new Connection(this.gateway, {
-    event: (name, data) => this.#hear(name, data),
+  #gateways = new Gateways({
+    event: (gateway, name, data) => this.#hear(gateway, name, data),
     state: (now, before) => this.#connected(now, before),
+    arrived: (gateway) => this.#sort(gateway),
+    living: (origins) => this.#bury(origins),
+    gathers: () => provide(),
+    gathered: () => this.draw(),
   });
-  #asking = new Asking(this.gateway, {
+  #asking = new Asking({
     settled: (id, closing) => this.#settle(id, closing),
     failed: (id) => {
       this.#later.delete(id);
@@ -51,7 +55,7 @@ export class Page {
       this.draw();
       document.getElementById(`answer-${id}`)?.focus();
     },
-    signedOut: () => this.signOut(),
+    signedOut: (gateway) => this.#gateways.signOut(gateway),
   });
 
   #bar = h("header", { class: "bar" });
@@ -81,14 +85,19 @@ export class Page {
       return this.draw();
     }
     addEventListener("popstate", () => this.#move(place()));
-    setInterval(() => this.#queue.doubtful(Date.now()).forEach(({ id }) => this.#inquire(id)), POLL);
+    setInterval(() => this.#queue.doubtful(Date.now()).forEach(({ id, gateway }) => this.#inquire(id, gateway)), POLL);
     this.draw();
-    this.#connection.run();
+    this.#gateways.run();
   }
 
-  /** The bearer turned out to be worth nothing. */
+  /** The gateway that served this page. */
+  get gateway() {
+    return this.#gateways.own;
+  }
+
+  /** Its bearer turned out to be worth nothing. */
   signOut() {
-    this.#connection.signOut();
+    this.#gateways.signOut(this.gateway);
   }
 
   /** A gateway that cannot be reached right now may be reached in a moment. */
@@ -102,10 +111,10 @@ export class Page {
     }
   }
 
-  /** @param {string} name @param {any} data */
-  #hear(name, data) {
+  /** @param {import("./gateway.js").Gateway} gateway @param {string} name @param {any} data */
+  #hear(gateway, name, data) {
     if (name === "elicitation/request") {
-      if (!this.#queue.add(data)) return;
+      if (!this.#queue.add({ ...data, gateway })) return;
       if (isIn(data, this.#place)) notifications.notify(data.id, clean(say("page.notification_title", { server: data.server.name })), clean(data.description, 140));
     } else if (name === "elicitation/opened") this.#queue.markOpened(data.id);
     else {
@@ -113,6 +122,17 @@ export class Page {
       return this.#settle(id, closing);
     }
     this.draw();
+  }
+
+  /** What was typed for a gateway's questions before a reload: they may have ended. @param {import("./gateway.js").Gateway} gateway */
+  #sort(gateway) {
+    memory.drafts().filter(({ from }) => from === gateway.origin).forEach(({ id }) => this.#inquire(id, gateway));
+  }
+
+  /** What a process asked ends with it. @param {Set<string>} living */
+  #bury(living) {
+    for (const { id, gateway } of this.#queue.all) if (!living.has(gateway.origin)) this.#settle(id, { state: "gone", reason: "shutdown" });
+    for (const { id, from } of memory.drafts()) if (!living.has(from)) memory.dropDraft(id);
   }
 
   /** The desk has closed a ticket, by whatever way that is heard. @param {string} id @param {Closing} closing */
@@ -131,10 +151,10 @@ export class Page {
     this.draw();
   }
 
-  /** Asks the desk how a ticket stands: no clock of this computer decides that. @param {string} id */
-  async #inquire(id) {
+  /** Asks the desk how a ticket stands: no clock of this computer decides that. @param {string} id @param {import("./gateway.js").Gateway} gateway */
+  async #inquire(id, gateway) {
     try {
-      const { state, action, by, reason } = await this.gateway.status(id);
+      const { state, action, by, reason } = await gateway.status(id);
       if (state !== "open") this.#settle(id, { state, action, by, reason });
     } catch (problem) {
       if (problem instanceof Refused && problem.status === 404) this.#settle(id, { state: "gone" });
@@ -148,9 +168,8 @@ export class Page {
       this.gateway.leave();
       this.#barred = "signed_out";
       this.#asking.dismiss();
-      memory.drafts().forEach(memory.dropDraft);
+      memory.drafts().forEach(({ id }) => memory.dropDraft(id));
     }
-    if (now === "connected" && before === "connecting") memory.drafts().forEach((id) => this.#inquire(id)); // their questions may have ended
     if (now === "connected" && before === "lost") this.#tell(say("page.connection_restored"));
     this.draw();
   }
@@ -194,7 +213,7 @@ export class Page {
     const all = this.#barred ? [] : this.#queue.all;
     const open = all.filter((ticket) => isIn(ticket, this.#place));
     this.#drawBar(all);
-    this.#main.replaceChildren(...(this.#barred ? [barred(this.#barred)] : this.#connection.state === "connecting" ? [] : this.#lists(open)));
+    this.#main.replaceChildren(...(this.#barred ? [barred(this.#barred)] : this.#gateways.state === "connecting" ? [] : this.#lists(open)));
     badge(say("page.title"), open.length);
     this.#ask(open);
     this.#isAsking = this.#asking.id !== undefined;
@@ -204,14 +223,14 @@ export class Page {
 
   /** Only when something changed: a menu that is open would close. @param {import("./queue.js").Ticket[]} all */
   #drawBar(all) {
-    const now = { state: this.#barred ? undefined : this.#connection.state, workspace: this.#place.workspace, workspaces: this.#workspaces(all) };
+    const now = { state: this.#barred ? undefined : this.#gateways.state, workspace: this.#place.workspace, workspaces: this.#workspaces(all) };
     const drawn = JSON.stringify([voice.tag, now.state, now.workspace, [...now.workspaces], notifications.permission()]);
     if (drawn === this.#drawn) return;
     this.#drawn = drawn;
     this.#bar.replaceChildren(...bar(now, {
       speak: (tag) => this.#speak(tag),
       move: (workspace) => this.#choose(workspace),
-      tryNow: () => this.#connection.tryNow(),
+      tryNow: () => this.#gateways.tryNow(),
       draw: () => this.draw(),
     }));
   }
@@ -231,6 +250,7 @@ export class Page {
 
   /** @param {import("./queue.js").Ticket[]} open */
   #ask(open) {
+    if (!this.#gateways.isGathered) return;
     const now = open.filter(({ id }) => !this.#later.has(id));
     const next = now.find(({ id }) => id === this.#asking.id) ?? now[0];
     if (!next) this.#asking.dismiss();

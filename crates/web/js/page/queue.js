@@ -7,7 +7,7 @@
  */
 
 /**
- * @typedef {{id: string, mode: "form" | "url", title?: string, description: string, params: any,
+ * @typedef {{gateway: import("./gateway.js").Gateway, id: string, mode: "form" | "url", title?: string, description: string, params: any,
  *   server: {name: string, version?: string, host?: string}, tool?: string, workspace?: string,
  *   conversation?: string, asked: string, deadline: string, opened?: boolean}} Ticket
  * @typedef {{state: string, action?: string, by?: {route: string, human: boolean}, reason?: string}} Closing
@@ -30,9 +30,9 @@ export class Queue {
     this.#past = past;
   }
 
-  /** Everything that is open, oldest first. */
+  /** Everything that is open at any gateway, oldest first. What one asks within a millisecond stays as it told it. */
   get all() {
-    return [...this.#open.values()].sort((a, b) => (a.asked < b.asked ? -1 : 1));
+    return [...this.#open.values()].sort((a, b) => compare(a.asked, b.asked) || compare(a.gateway.origin, b.gateway.origin));
   }
 
   get past() {
@@ -81,6 +81,9 @@ export class Queue {
   /** Those whose end may have been told when nobody could hear it: opened links, and what should be over. @param {number} now */
   doubtful = (now) => this.all.filter(({ opened, deadline }) => opened || Date.parse(deadline) < now);
 }
+
+/** @param {string} a @param {string} b */
+const compare = (a, b) => (a === b ? 0 : a < b ? -1 : 1);
 
 /** @param {Past} past */
 const isProvisional = ({ closing }) => closing.state === "gone";

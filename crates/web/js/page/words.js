@@ -17,11 +17,16 @@ export const say = (key, params) => voice.say(key, params);
 /** The time of day, as the person writes it. @param {string} stamp */
 export const time = (stamp) => new Intl.DateTimeFormat(voice.tag, { timeStyle: "short" }).format(new Date(stamp));
 
+/** Fetches what is said in a language. @param {string} tag */
+export async function learn(tag) {
+  const texts = await Promise.all([import(`./locales/${tag}.json`, { with: { type: "json" } }), load(tag)]);
+  add(tag, texts[0].default);
+}
+
 /** Speaks the language the person chose, or else the one their browser asks for. @param {string} [chosen] */
 export async function speak(chosen = memory.locale()) {
   const tag = negotiate(chosen ? [chosen] : navigator.languages);
-  const texts = await Promise.all([import(`./locales/${tag}.json`, { with: { type: "json" } }), load(tag)]);
-  add(tag, texts[0].default);
+  await learn(tag);
   voice = speaking(tag);
   document.documentElement.lang = tag;
 }

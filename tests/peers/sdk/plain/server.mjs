@@ -3,6 +3,7 @@
 //   stubborn  ends neither when its input does nor when it is told to
 //   slow      reads nothing for a second, once it is opened
 //   polite    says that it was told to end, and does with status 7
+//   name=…    goes by that name
 // What it hears and how it ends it writes to the file MIDCALL_HEARD, a line each.
 //
 // Its tools: `ask {count}` asks so many times at once and answers with what came back;
@@ -12,6 +13,7 @@ import { appendFileSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const how = new Set(process.argv.slice(2));
+const name = process.argv.slice(2).find((word) => word.startsWith("name="))?.slice("name=".length) ?? "plain";
 const heard = (line) => process.env.MIDCALL_HEARD && appendFileSync(process.env.MIDCALL_HEARD, line + "\n");
 const waiting = new Map();
 let asked = 0;
@@ -44,7 +46,7 @@ lines
     heard(line.length > 10_000 ? `${line.length} characters` : line);
     const { id, method, params, ...rest } = JSON.parse(line);
     if (method === "initialize") {
-      const serverInfo = { name: "plain", version: "1.0.0" };
+      const serverInfo = { name, version: "1.0.0" };
       send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo } });
     } else if (method === "tools/list") {
       send({ id, result: { tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: "object" } })) } });

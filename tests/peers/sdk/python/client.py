@@ -27,7 +27,7 @@ def plain(model) -> dict | None:
 async def answer(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
     tell(asked={"id": context.request_id, "params": plain(params)})
     for prepared in answers:
-        if prepared["message"] == params.message:
+        if prepared.get("message", params.message) == params.message:
             answers.remove(prepared)
             await asyncio.sleep(prepared.get("after", 0) / 1000)
             return ElicitResult(action=prepared["action"], content=prepared.get("content"))

@@ -23,7 +23,7 @@ let answers = [];
 if (elicitation) {
   client.setRequestHandler(ElicitRequestSchema, async ({ params }, { requestId, signal }) => {
     tell({ asked: { id: requestId, params } });
-    const found = answers.findIndex(({ message }) => message === params.message);
+    const found = answers.findIndex(({ message = params.message }) => message === params.message);
     if (found >= 0) {
       const [{ message, after = 0, ...answer }] = answers.splice(found, 1);
       await sleep(after);
@@ -48,10 +48,15 @@ await client.connect(transport);
 tell({ opened: { server: client.getServerVersion(), revision } });
 tell({ tools: (await client.listTools()).tools.map(({ name }) => name) });
 
+/** What takes a call back. */
+const taking = new Map();
+
 /** Calls a tool or another method, and tells how that went. */
-async function call({ call, method, tool, arguments: given = {}, answers: prepared = [], timeout = 30_000, quiet }) {
+async function call({ call, method, tool, arguments: given = {}, answers: prepared = [], timeout = 30_000, quiet, takeBack }) {
+  if (takeBack) return taking.get(takeBack).abort("taken back");
   answers = call === undefined ? prepared : [...answers, ...prepared]; // others may be open
-  const options = { timeout, ...(quiet ? {} : { onprogress: (progress) => tell({ call, progress }) }) };
+  taking.set(call, new AbortController());
+  const options = { timeout, signal: taking.get(call).signal, ...(quiet ? {} : { onprogress: (progress) => tell({ call, progress }) }) };
   const calling = method ? client.request({ method }, ResultSchema, options) : client.callTool({ name: tool, arguments: given }, undefined, options);
   await calling.then(
     (result) => tell({ call, result }),

@@ -1,4 +1,5 @@
 // A server on `@modelcontextprotocol/sdk` 1.x: argv is the version's name in package.json.
+import { appendFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,7 +14,14 @@ const server = new Server({ name: version, version: "1.0.0" }, { capabilities: {
 
 /** What a question brought, the error included. */
 const brings = (question) => question.catch(({ code, message }) => ({ error: { code, message } }));
-const ask = (params, options) => brings(server.elicitInput(params, options));
+
+/** Asks. The file MIDCALL_HEARD is told of what it brought, a line each. */
+async function ask(params, options) {
+  const brought = await brings(server.elicitInput(params, options));
+  if (process.env.MIDCALL_HEARD) appendFileSync(process.env.MIDCALL_HEARD, `${brought.action ?? "error"}
+`);
+  return brought;
+}
 
 const form = (message, properties, required = Object.keys(properties)) =>
   ({ message, requestedSchema: { type: "object", properties, required } });
@@ -55,7 +63,7 @@ const tools = {
     while (brought.length < 3 && brought.at(-1)?.action !== "accept") brought.push(await ask(BOOK));
     return brought;
   },
-  impatient: async ({ ms }) => [await ask(CONFIRM, { timeout: ms })],
+  impatient: async ({ ms, table }) => [await ask(table ? BOOK : CONFIRM, { timeout: ms })],
   async link() {
     const elicitationId = "link-1";
     const brought = await ask({ mode: "url", message: "Sign in", url: "https://example.com/sign-in", elicitationId });

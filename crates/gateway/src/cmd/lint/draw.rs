@@ -5,21 +5,20 @@ use midcall_core::lint::{Finding, Level};
 use midcall_core::{Field, Fields, Form, Format, Kind, Offers, Tags};
 use serde_json::Value;
 
-/// How wide lines get.
-const WIDTH: usize = 88;
+use crate::cmd::paper::{Paper, plain};
 
 /// Draws the form.
 pub fn form(form: &Form, message: Option<&str>, locale: Locale) -> String {
     let mut page = Page {
-        text: String::new(),
+        paper: Paper::default(),
         locale,
     };
     let words = [message, form.title.as_deref(), form.description.as_deref()];
     for text in words.into_iter().flatten() {
-        page.paragraph(0, text);
+        page.paper.paragraph(0, text);
     }
-    if !page.text.is_empty() {
-        page.text.push('\n');
+    if !page.paper.text.is_empty() {
+        page.paper.blank();
     }
     page.fields(&form.fields, 2);
     let action = |name| format!("[ {} ]", locale.say(name, &[]));
@@ -28,17 +27,18 @@ pub fn form(form: &Form, message: Option<&str>, locale: Locale) -> String {
         action("mcp.elicitation.action.reject"),
         action("mcp.elicitation.action.cancel"),
     ];
-    page.text.push('\n');
-    page.paragraph(2, &actions.join("  "));
-    page.text
+    page.paper.blank();
+    page.paper.paragraph(2, &actions.join("  "));
+    page.paper.text
 }
 
 /// Lists the findings, those about the same revisions together.
 pub fn findings(found: &[Finding], locale: Locale) -> String {
     let mut page = Page {
-        text: "\n".to_owned(),
+        paper: Paper::default(),
         locale,
     };
+    page.paper.blank();
     let mut sections: Vec<(&[_], Vec<&Finding>)> = Vec::new();
     for finding in found {
         let revisions = finding.revisions.as_slice();
@@ -49,7 +49,7 @@ pub fn findings(found: &[Finding], locale: Locale) -> String {
     }
     for (revisions, section) in sections {
         let names: Vec<&str> = revisions.iter().map(|revision| revision.as_str()).collect();
-        page.paragraph(0, &names.join(", "));
+        page.paper.paragraph(0, &names.join(", "));
         for finding in section {
             let level = match finding.level {
                 Level::Error => "mcp.elicitation.lint.level.error",
@@ -61,22 +61,23 @@ pub fn findings(found: &[Finding], locale: Locale) -> String {
             } else {
                 &finding.path
             };
-            page.paragraph(2, &format!("{path}  {}", locale.say(level, &[])));
-            page.paragraph(6, &finding.message);
+            page.paper
+                .paragraph(2, &format!("{path}  {}", locale.say(level, &[])));
+            page.paper.paragraph(6, &finding.message);
         }
-        page.text.push('\n');
+        page.paper.blank();
     }
     let count = [("count", found.len().into())];
     let key = match found.is_empty() {
         true => "mcp.elicitation.lint.clean",
         false => "mcp.elicitation.lint.count",
     };
-    page.paragraph(0, &locale.say(key, &count));
-    page.text
+    page.paper.paragraph(0, &locale.say(key, &count));
+    page.paper.text
 }
 
 struct Page {
-    text: String,
+    paper: Paper,
     locale: Locale,
 }
 
@@ -97,14 +98,15 @@ impl Page {
                 Some(value) if !is_choice => format!("  [{}]", plain(&shown(value, self.locale))),
                 _ => String::new(),
             };
-            self.paragraph(indent, &format!("{label:column$}  {kind}{starts}"));
+            self.paper
+                .paragraph(indent, &format!("{label:column$}  {kind}{starts}"));
             self.details(field, indent + 4);
         }
     }
 
     fn details(&mut self, field: &Field, indent: usize) {
         if let Some(description) = &field.description {
-            self.paragraph(indent, description);
+            self.paper.paragraph(indent, description);
         }
         let rules = field.rules();
         let mut rules: Vec<String> = rules.iter().map(|rule| rule.say(self.locale)).collect();
@@ -114,7 +116,7 @@ impl Page {
             rules.push(pattern.say(self.locale));
         }
         if !rules.is_empty() {
-            self.paragraph(indent, &rules.join(". "));
+            self.paper.paragraph(indent, &rules.join(". "));
         }
         match &field.kind {
             Kind::Choice(offers) => self.options(offers, field.default(), indent, ["(•)", "( )"]),
@@ -141,13 +143,14 @@ impl Page {
                 one => offer.is(one),
             });
             let mark = if on { marks[0] } else { marks[1] };
-            self.paragraph(indent, &format!("{mark} {}", offer.label()));
+            self.paper
+                .paragraph(indent, &format!("{mark} {}", offer.label()));
             if let Some(description) = &offer.description {
-                self.paragraph(indent + 4, description);
+                self.paper.paragraph(indent + 4, description);
             }
         }
         if let Some(more @ 1..) = offers.list.len().checked_sub(SHOWN) {
-            self.paragraph(indent, &format!("… +{more}"));
+            self.paper.paragraph(indent, &format!("… +{more}"));
         }
     }
 
@@ -169,32 +172,6 @@ impl Page {
         self.locale
             .say(&format!("mcp.elicitation.kind.{name}"), &[])
     }
-
-    /// Writes a text, wrapped and indented. Its own line breaks are kept.
-    fn paragraph(&mut self, indent: usize, text: &str) {
-        for line in text.split('\n') {
-            let line = plain(line);
-            let mut column = 0;
-            for word in line.split(' ') {
-                let width = word.chars().count();
-                if column > 0 && column + 1 + width > WIDTH.saturating_sub(indent) && width > 0 {
-                    self.text.push('\n');
-                    column = 0;
-                }
-                if column == 0 {
-                    self.text.extend(std::iter::repeat_n(' ', indent));
-                    column = width.max(1);
-                } else {
-                    self.text.push(' ');
-                    column += 1 + width;
-                }
-                self.text.push_str(word);
-            }
-            let end = self.text.trim_end_matches(' ').len();
-            self.text.truncate(end);
-            self.text.push('\n');
-        }
-    }
 }
 
 fn shown(value: &Value, locale: Locale) -> String {
@@ -204,17 +181,4 @@ fn shown(value: &Value, locale: Locale) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
-}
-
-/// A stranger's text without what a terminal would obey.
-fn plain(text: &str) -> String {
-    let is_hidden = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    let harmless = |c: char| {
-        if c.is_control() || is_hidden(c) {
-            '\u{fffd}'
-        } else {
-            c
-        }
-    };
-    text.chars().map(harmless).collect()
 }

@@ -149,6 +149,25 @@ fn a_call_taken_back_takes_the_question_with_it() {
 }
 
 #[test]
+fn a_client_that_asks_by_itself_is_told_that_it_need_not_any_more() {
+    let mut world = world(Confirm::All, both());
+    world.client(delete(1));
+    let ask = world.told_client();
+    world.client(
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}),
+    );
+    let told = world.told_client();
+    assert_eq!(
+        (&told["method"], &told["params"]["requestId"]),
+        (&json!("notifications/cancelled"), &ask["id"])
+    );
+    // The server knows nothing of that question, whatever still comes.
+    let late = json!({"action": "accept", "content": {}});
+    world.client(json!({"jsonrpc": "2.0", "id": ask["id"], "result": late}));
+    assert!(world.to_server.is_empty() && world.to_client.is_empty());
+}
+
+#[test]
 fn nobody_to_ask_is_no_yes() {
     let mut world = World::with("client,model", |rules| rules.confirm = Confirm::All);
     world.open("2025-11-25", json!({}), "2025-11-25");

@@ -14,6 +14,7 @@ mod bytes;
 mod confirm;
 mod links;
 mod model;
+mod plan;
 
 /// Longer than a client needs that asks nobody.
 const A_MOMENT: Duration = Duration::from_millis(300);

@@ -79,17 +79,12 @@ fn the_tools_are_listed_for_clients_that_need_them_and_for_no_others() {
     let tools = taken.lists(json!([{"name": "sendElicitationResult"}]));
     assert_eq!(names(&tools)[2], "midcall_sendElicitationResult");
     // A client of forms needs no model: links are not for models anyway.
-    let mut able = World::opened(
-        "client,model",
-        "2025-11-25",
-        json!({"elicitation": {}}),
-        "2025-11-25",
-    );
+    let forms = json!({"elicitation": {}});
+    let mut able = World::opened("client,model", "2025-11-25", forms.clone(), "2025-11-25");
     assert_eq!(names(&able.lists(json!([{"name": "book"}]))), ["book"]);
     let mut able = World::opened("client,page,model", "2025-11-25", both(), "2025-11-25");
     assert_eq!(names(&able.lists(json!([{"name": "book"}]))), ["book"]);
     // Its links are left to the page, which may take long, and no form is left to a model.
-    let forms = json!({"elicitation": {}});
     let mut able = World::opened("client,page,model", "2025-11-25", forms, "2025-11-25");
     assert_eq!(
         names(&able.lists(json!([{"name": "book"}]))),

@@ -22,6 +22,8 @@ pub struct Desk {
     pub announced: Value,
     pub file: PathBuf,
     pub folder: PathBuf,
+    /// Where it looks for other gateways: nobody else does, unless the story says so.
+    pub session: PathBuf,
 }
 
 /// Whoever holds a bearer.
@@ -54,12 +56,15 @@ impl Desk {
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir(&folder).unwrap();
         let file = folder.join("announce.json");
+        let session = folder.with_extension("session");
+        std::fs::create_dir(&session).unwrap();
         // Some systems give a process 1,024 file handles at first, and let it have more.
         let mut child = Command::new("sh")
             .args(["-c", "ulimit -S -n 8192; exec \"$@\"", "sh"])
             .args([env!("CARGO_BIN_EXE_midcall"), command, "--announce"])
             .arg(&file)
             .args(flags)
+            .env("XDG_RUNTIME_DIR", &session)
             .envs(environment.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -83,6 +88,7 @@ impl Desk {
             child,
             file,
             folder,
+            session,
         }
     }
 
@@ -234,6 +240,7 @@ impl Desk {
 impl Drop for Desk {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
+        let _ = std::fs::remove_dir_all(&self.session);
     }
 }
 

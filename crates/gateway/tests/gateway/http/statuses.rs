@@ -16,7 +16,7 @@ pub async fn answer(request: RequestBuilder) -> (u16, Value) {
 
 pub fn dressed(response: &Response) {
     let csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-        connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; \
+        connect-src 'self' http://127.0.0.1:*; font-src 'self'; base-uri 'none'; form-action 'none'; \
         frame-ancestors 'none'";
     for (name, value) in [
         ("cache-control", "no-store"),

@@ -1,0 +1,99 @@
+//! `midcall doctor`: what a server is like, and who would be asked what it asks.
+//!
+//! The server is started up to three times and met as a client meets it: by one that can ask
+//! people, by one that cannot, and in the newer era. None of its tools is called.
+
+mod draw;
+mod json;
+mod look;
+mod peer;
+mod who;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use midcall_core::catalog::Locale;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::cmd::paper::print;
+use crate::duration;
+use crate::route::{Profile, Routes};
+use who::Client;
+
+/// Tell what a server is like, and who would be asked what it asks
+///
+/// Starts the server, looks at what it says of itself and at its tools, and ends it. No tool is
+/// called. Exits with 0 if the server answers, 1 if it cannot be started or does not answer, 2 if
+/// the command line is wrong.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  midcall doctor -- npx -y @modelcontextprotocol/server-everything
+  midcall doctor --client-profile goose -- uvx some-server    what Goose's users would get
+  midcall doctor --ask client,model -- node server.js         as with `midcall wrap --ask`
+  midcall doctor --timeout 60s -- docker run -i some-server   it takes long to start
+  midcall doctor --json -- node server.js                     for scripts: see the README")]
+pub struct Cmd {
+    /// The client that would be used: codex, goose, vscode, ... or one of your own
+    #[arg(long, env = "MIDCALL_CLIENT_PROFILE", value_name = "NAME")]
+    client_profile: Option<String>,
+    /// Who may be asked, as for `midcall wrap`: client, page, api, model
+    #[arg(
+        long,
+        env = "MIDCALL_ASK",
+        value_name = "ROUTES",
+        default_value = "client,page"
+    )]
+    ask: Routes,
+    /// How long the server may take to answer
+    #[arg(long, env = "MIDCALL_TIMEOUT", value_name = "TIME", default_value = "20s", value_parser = duration::read)]
+    timeout: Duration,
+    /// Print JSON instead of text
+    #[arg(long, env = "MIDCALL_JSON", value_parser = clap::builder::BoolishValueParser::new())]
+    json: bool,
+    /// The language of the texts: en-US or pt-BR
+    #[arg(long, env = "MIDCALL_LOCALE", default_value = "en-US")]
+    locale: String,
+    /// The server's command
+    #[arg(last = true, required = true, value_name = "SERVER")]
+    server: Vec<OsString>,
+}
+
+#[tokio::main(flavor = "current_thread")]
+pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
+    let locale = Locale::negotiate(&cmd.locale);
+    let profile = cmd.client_profile.as_deref().map(Profile::named);
+    let profile = profile.transpose()?;
+    let clients = match &profile {
+        Some(profile) => vec![Client::Named(profile)],
+        None => vec![Client::Asks, Client::DoesNotAsk],
+    };
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    // Whatever was started is ended when it is looked at no more.
+    let looked = tokio::select! {
+        looked = look::at(&cmd.server, cmd.timeout) => looked,
+        _ = interrupt.recv() => return Ok(ExitCode::from(130)),
+        _ = terminate.recv() => return Ok(ExitCode::from(143)),
+    };
+    let (out, code) = match &looked {
+        Ok(found) => {
+            let asked = who::asked(found, &cmd.ask, &clients);
+            let out = match cmd.json {
+                true => json::found(found, &asked, &cmd.ask, &clients),
+                false => draw::found(found, &asked, &cmd.ask, &clients, locale),
+            };
+            (out, 0)
+        }
+        Err(failure) => {
+            let out = match cmd.json {
+                true => json::failure(failure, locale),
+                false => draw::failure(failure, locale),
+            };
+            (out, 1)
+        }
+    };
+    print(&out)?;
+    Ok(ExitCode::from(code))
+}

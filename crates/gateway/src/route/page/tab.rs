@@ -1,0 +1,78 @@
+//! Bringing the page before the person: one tab for all gateways.
+//!
+//! A tab that is open at any gateway of the person comes here by itself once it hears of us. Only
+//! where there is none is a browser opened, and one gateway at a time decides that: the others
+//! then see that a tab is coming, and wait for it.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::time::{Instant, timeout};
+
+use crate::browser::{self, Asked};
+use crate::http::peers::{Peer, Standing};
+use crate::http::{Door, Expected};
+
+/// How long a browser may take to show the page, before it is opened again.
+const COMING: Duration = Duration::from_secs(15);
+
+/// How long a tab that is open elsewhere may take to hear of us.
+const NEAR: Duration = Duration::from_secs(3);
+
+/// How long is waited before it is asked again whether a tab is still coming.
+const ASK: Duration = Duration::from_millis(250);
+
+/// Ends when a person has the page open, or enough was tried.
+pub async fn bring(door: Door) {
+    let Some(gathering) = &door.gathering else {
+        return launch(&door, door.expect()).await;
+    };
+    let start = Instant::now();
+    let mut counts_open = true;
+    loop {
+        let turn = gathering.turn().await;
+        let others = gathering.others();
+        let told = join_all(others.iter().map(Peer::hello)).await;
+        let found = (told.into_iter().flatten())
+            .filter(|standing| counts_open || *standing != Standing::Open)
+            .max();
+        let patience = match found.unwrap_or(Standing::Closed) {
+            Standing::Open => NEAR,
+            Standing::Coming => ASK,
+            Standing::Closed => {
+                let expected = door.expect();
+                drop(turn);
+                return launch(&door, expected).await;
+            }
+        };
+        drop(turn);
+        let hears = timeout(patience, door.sign(start)).await.is_ok();
+        if hears && timeout(COMING, door.opened()).await.is_ok() {
+            return;
+        }
+        // A tab that did not come may be asleep.
+        counts_open &= found != Some(Standing::Open);
+    }
+}
+
+/// Opens a browser, and waits for the tab.
+async fn launch(door: &Door, expected: Expected) {
+    let asked = browser::open(&door.launch_now());
+    let mut shown = pin!(timeout(COMING, door.opened()));
+    tokio::select! {
+        _ = &mut shown => {}
+        () = failed(asked) => {
+            let page = door.origin();
+            tracing::info!(page, "no browser could be opened: `midcall open` shows the page");
+            drop(expected); // Another gateway may be where there is one.
+            let _ = shown.await;
+        }
+    }
+}
+
+async fn failed(asked: Option<Asked>) {
+    if let Some(asked) = asked {
+        asked.failed().await;
+    }
+}

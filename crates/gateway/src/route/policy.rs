@@ -1,0 +1,325 @@
+//! What holds for which server, tool and mode: a file that a person writes.
+//!
+//! Settings at the top hold for everything. Each `[[rule]]` says for which servers, tools and
+//! modes it is, and what is different there. They are read from top to bottom, and each setting
+//! is the one of the last rule that matches and has it: the general comes first, the particular
+//! below.
+//!
+//! Elsewhere: what is done about it (`session`), what the flags say (`cmd::wrap`).
+
+mod glob;
+mod plan;
+
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use midcall_core::wire::Mode;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::Routes;
+use super::settings::{self, Wrong};
+use crate::duration;
+use crate::session::Confirm;
+use glob::Glob;
+
+pub use plan::{Plan, Secrets};
+
+/// What a person wants to hold, for all and for some.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    /// What holds for all comes first.
+    rules: Vec<Rule>,
+}
+
+/// Why a policy is not used. A server is not started then: the person relies on it.
+#[derive(Debug, thiserror::Error)]
+pub enum PolicyError {
+    /// There is no such file, or it is no text.
+    #[error("cannot read the policy {}", .0.display())]
+    Unreadable(PathBuf, #[source] io::Error),
+    /// It says something that is not understood.
+    #[error("the policy {}, {wrong}", file.display())]
+    Wrong { file: PathBuf, wrong: Wrong },
+}
+
+#[derive(Clone, Debug)]
+struct Rule {
+    server: Glob,
+    tool: Glob,
+    mode: Glob,
+    plan: Plan,
+}
+
+impl Policy {
+    /// Reads a file.
+    pub fn read(file: &Path) -> Result<Self, PolicyError> {
+        let text = settings::text(file)
+            .map_err(|error| PolicyError::Unreadable(file.to_owned(), error))?;
+        text.parse().map_err(|wrong| PolicyError::Wrong {
+            file: file.to_owned(),
+            wrong,
+        })
+    }
+
+    /// Every list of routes in it.
+    pub fn routes(&self) -> impl Iterator<Item = &Routes> {
+        self.rules
+            .iter()
+            .filter_map(|rule| rule.plan.routes.as_ref())
+    }
+
+    /// Whether it says anything of calls that people agree to first.
+    pub fn confirms(&self) -> bool {
+        self.rules.iter().any(|rule| rule.plan.confirm.is_some())
+    }
+
+    /// What it says about a question. Where the tool is not known, rules for some tools are not
+    /// meant.
+    pub fn plan(&self, server: &str, tool: Option<&str>, mode: Mode) -> Plan {
+        let is_meant = |rule: &&Rule| {
+            let tools = tool.map_or(rule.tool.is_any(), |tool| rule.tool.matches(tool));
+            rule.server.matches(server) && tools && rule.mode.matches(mode.as_str())
+        };
+        let meant = self.rules.iter().filter(is_meant);
+        meant.fold(Plan::default(), |before, rule| rule.plan.or(&before))
+    }
+}
+
+impl FromStr for Policy {
+    type Err = Wrong;
+
+    fn from_str(text: &str) -> Result<Self, Wrong> {
+        let wrong = |place: &Range<usize>, reason| Err(Wrong::at(text, place.start, reason));
+        let top: Entry = settings::read(text)?;
+        if let Some(place) = top.matcher() {
+            return wrong(
+                &place,
+                "server, tool and mode belong in a [[rule]]: what stands at the top is for all",
+            );
+        }
+        let mut rules = vec![top.rule()];
+        for entry in top.rules {
+            let entry = entry.into_inner();
+            if let Some(inner) = entry.rules.first() {
+                return wrong(&inner.span(), "a rule has no rules of its own");
+            }
+            if let Some(mode) = &entry.mode
+                && !MODES
+                    .into_iter()
+                    .any(|known| mode.get_ref().matches(known.as_str()))
+            {
+                return wrong(&mode.span(), "there is no such mode: write form, url or *");
+            }
+            rules.push(entry.rule());
+        }
+        Ok(Self { rules })
+    }
+}
+
+const MODES: [Mode; 2] = [Mode::Form, Mode::Url];
+
+/// The file as a whole, or one of its rules: they have the same settings.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    server: Option<Spanned<Glob>>,
+    tool: Option<Spanned<Glob>>,
+    mode: Option<Spanned<Glob>>,
+    #[serde(default, deserialize_with = "settings::worded")]
+    routes: Option<Routes>,
+    #[serde(default, deserialize_with = "settings::worded")]
+    patience: Option<Patience>,
+    confirm: Option<Confirm>,
+    secrets: Option<Secrets>,
+    asks_per_minute: Option<u32>,
+    model_may_confirm: Option<bool>,
+    #[serde(default, rename = "rule")]
+    rules: Vec<Spanned<Entry>>,
+}
+
+impl Entry {
+    /// Where it says for what it is.
+    fn matcher(&self) -> Option<Range<usize>> {
+        let matchers = [&self.server, &self.tool, &self.mode];
+        matchers.into_iter().flatten().map(Spanned::span).next()
+    }
+
+    fn rule(&self) -> Rule {
+        let glob = |glob: &Option<Spanned<Glob>>| {
+            (glob.as_ref()).map_or_else(Glob::any, |glob| glob.get_ref().clone())
+        };
+        Rule {
+            server: glob(&self.server),
+            tool: glob(&self.tool),
+            mode: glob(&self.mode),
+            plan: Plan {
+                routes: self.routes.clone(),
+                patience: self.patience.as_ref().map(|patience| patience.0),
+                confirm: self.confirm,
+                secrets: self.secrets,
+                asks_per_minute: self.asks_per_minute,
+                model_may_confirm: self.model_may_confirm,
+            },
+        }
+    }
+}
+
+struct Patience(Duration);
+
+impl FromStr for Patience {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        duration::read(text).map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OFFICE: &str = r#"
+        patience = "10m"
+        secrets = "refuse"
+
+        [[rule]]
+        server = "files*"
+        confirm = "destructive"
+        patience = "2m"
+
+        [[rule]]
+        server = "files*"
+        tool = "delete_*"
+        routes = "page"
+        confirm = "all"
+        model_may_confirm = false
+        asks_per_minute = 10
+
+        [[rule]]
+        mode = "url"
+        routes = "client,page"
+        secrets = "allow"
+    "#;
+
+    #[test]
+    fn each_setting_is_that_of_the_last_rule_that_has_it() {
+        let policy: Policy = OFFICE.parse().unwrap();
+        let all = Plan {
+            patience: Some(Duration::from_secs(600)),
+            secrets: Some(Secrets::Refuse),
+            ..Plan::default()
+        };
+        let files = Plan {
+            patience: Some(Duration::from_secs(120)),
+            confirm: Some(Confirm::Destructive),
+            ..all.clone()
+        };
+        let delete = Plan {
+            routes: Some("page".parse().unwrap()),
+            confirm: Some(Confirm::All),
+            model_may_confirm: Some(false),
+            asks_per_minute: Some(10),
+            ..files.clone()
+        };
+        let link = |plan: &Plan| Plan {
+            routes: Some("client,page".parse().unwrap()),
+            secrets: Some(Secrets::Allow),
+            ..plan.clone()
+        };
+        for (server, tool, mode, expected) in [
+            ("weather", Some("delete_x"), Mode::Form, all.clone()),
+            ("files", Some("read"), Mode::Form, files.clone()),
+            ("files-2", None, Mode::Form, files.clone()),
+            ("files", Some("delete_all"), Mode::Form, delete.clone()),
+            ("files", Some("delete_all"), Mode::Url, link(&delete)),
+            ("weather", None, Mode::Url, link(&all)),
+            ("Files", Some("delete_all"), Mode::Form, all.clone()),
+        ] {
+            let plan = policy.plan(server, tool, mode);
+            assert_eq!(plan, expected, "{server} {tool:?} {mode}");
+        }
+        let nothing: Policy = "".parse().unwrap();
+        assert_eq!(nothing.plan("x", None, Mode::Form), Plan::default());
+    }
+
+    #[test]
+    fn a_wrong_file_is_refused_with_place_and_reason() {
+        for (text, expected) in [
+            (
+                "patience = 5",
+                "line 1, column 12: invalid type: integer `5`, expected a string",
+            ),
+            (
+                "patience = \"5 minutes\"",
+                "line 1, column 12: expected a duration like 500ms, 45s or 5m",
+            ),
+            (
+                "\n  confirm = \"some\"",
+                "line 2, column 13: unknown variant `some`, expected one of `never`, `destructive`, `all`",
+            ),
+            (
+                "secrets = \"hide\"",
+                "line 1, column 11: unknown variant `hide`, expected one of `allow`, `warn`, `refuse`",
+            ),
+            (
+                "asks_per_minute = -1",
+                "line 1, column 19: invalid value: integer `-1`, expected u32",
+            ),
+            (
+                "model_may_confirm = \"no\"",
+                "line 1, column 21: invalid type: string \"no\", expected a boolean",
+            ),
+            (
+                "[[rule]]\ntool = \"a\"\nroutes = \"page,page\"",
+                "line 3, column 10: \"page\" is there twice",
+            ),
+            (
+                "[[rule]]\nmode = \"forms\"",
+                "line 2, column 8: there is no such mode: write form, url or *",
+            ),
+            (
+                "server = \"files\"\nsecrets = \"warn\"",
+                "line 1, column 10: server, tool and mode belong in a [[rule]]: what stands at the \
+                 top is for all",
+            ),
+            (
+                "[[rule]]\n[[rule.rule]]\ntool = \"a\"",
+                "line 2, column 1: a rule has no rules of its own",
+            ),
+            (
+                "[rule]\nserver = \"a\"",
+                "line 1, column 1: invalid type: map, expected a sequence",
+            ),
+            (
+                "secrets = ",
+                "line 1, column 11: string values must be quoted, expected literal string",
+            ),
+            (
+                "secrets = \"warn\"\nsecrets = \"allow\"",
+                "line 2, column 1: duplicate key",
+            ),
+        ] {
+            let wrong = text.parse::<Policy>().unwrap_err();
+            assert_eq!(wrong.to_string(), expected, "{text}");
+        }
+        for (text, start) in [
+            (
+                "patiens = \"5m\"",
+                "line 1, column 1: unknown field `patiens`, expected one of",
+            ),
+            (
+                "routes = \"clients\"",
+                "line 1, column 10: there is no route \"clients\"",
+            ),
+        ] {
+            let wrong = text.parse::<Policy>().unwrap_err().to_string();
+            assert!(wrong.starts_with(start), "{wrong}");
+        }
+        let error = Policy::read(Path::new("no/such.toml")).unwrap_err();
+        assert_eq!(error.to_string(), "cannot read the policy no/such.toml");
+    }
+}

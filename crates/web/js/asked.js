@@ -1,0 +1,103 @@
+/**
+ * What one request has become: a form being filled in or a link, and the step it is at.
+ *
+ * The element makes one for each request and forgets it with the request, so that nothing of a
+ * question can stay behind. What it looks like is said here; when it is drawn, there.
+ */
+import { h } from "./draw.js";
+import { Filling } from "./filling.js";
+import { long } from "./form.js";
+import { more } from "./more.js";
+import * as screen from "./screen.js";
+
+/** @typedef {import("./draw.js").Voice} Voice */
+
+export class Asked {
+  /** @type {import("./form.js").Form | undefined} */
+  form;
+  /** @type {Filling | undefined} */
+  filling;
+  /** @type {import("./link.js").Verdict | undefined} */
+  link;
+
+  /** Whether it needs more than what is always here. */
+  rare = false;
+  /** Whether everything is here that it needs. */
+  ready = false;
+  /** @type {screen.Step} */
+  step = "ask";
+  /** Problems that were told before there was anything to show them in. @type {import("./check.js").Problem[]} */
+  found = [];
+
+  /** What was typed before the form was ready. @type {Record<string, any>} */
+  #draft = {};
+  /** @type {import("./decline.js").Refusal} */
+  #refusal = { open: false, reason: "" };
+
+  /** @param {any} [request]  none: nothing is asked */
+  constructor(request = null) {
+    this.request = request;
+  }
+
+  /** Everything is here. @param {import("./question.js").Question} question @param {Voice} voice */
+  begin({ form, link }, voice) {
+    this.ready = true;
+    this.form = form;
+    this.link = link;
+    this.filling = form && new Filling(form, voice);
+    this.typed = this.#draft;
+  }
+
+  get typed() {
+    return this.filling?.draft ?? this.#draft;
+  }
+
+  set typed(typed) {
+    this.#draft = typed;
+    if (this.filling) this.filling.draft = typed;
+  }
+
+  get opened() {
+    return this.step === "opened";
+  }
+
+  /** What the main button does, if there is anything left to do but refuse. */
+  get next() {
+    if (this.opened) return "finished";
+    if (this.link) return this.link.refused ? undefined : "open_link";
+    if (!this.form) return undefined;
+    if (!this.form.fields.length) return "approve";
+    return this.step === "ask" && long(this.form.fields) ? "review" : "accept";
+  }
+
+  /** What it is about: its title if it has one, and the server's words. @param {Voice} voice */
+  words({ say }) {
+    const { title, message, description } = this.request;
+    if (this.step === "review") return { title: say("label.review") };
+    return { title: typeof title === "string" ? title : this.form?.title, message: message ?? description ?? "" };
+  }
+
+  /** What is asked. Whatever a server sends, it can be refused. @param {Pick<import("./field.js").At, "voice" | "server" | "announce">} place @returns {HTMLElement} */
+  content(place) {
+    try {
+      return this.#shown(place);
+    } catch {
+      this.form = this.filling = this.link = undefined;
+      return this.#shown(place);
+    }
+  }
+
+  /** @param {Pick<import("./field.js").At, "voice" | "server" | "announce">} place */
+  #shown(place) {
+    const { voice } = place;
+    if (this.link && more.link) return more.link.consent(this.link, voice, this.opened);
+    if (!this.form || !this.filling) return h("p", { part: "notice danger" }, voice.say("label.unreadable_form"));
+    if (this.step === "review" && more.review) return more.review.review(this.form.fields, this.filling.content, voice);
+    return this.filling.draw(place);
+  }
+
+  /** What can be done about it. @param {Voice} voice @param {boolean} destructive @param {Parameters<typeof screen.footer>[6]} acts */
+  actions(voice, destructive, acts) {
+    return screen.footer(voice, this.step, this.next, this.filling?.list, this.#refusal, destructive, acts);
+  }
+}

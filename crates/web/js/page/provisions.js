@@ -1,0 +1,15 @@
+/**
+ * Whatever this page may need later, fetched while the gateway that served it is there: it may
+ * have to go on without.
+ */
+import { everything } from "../more.js";
+import { LOCALES, learn } from "./words.js";
+
+let isDone = false;
+
+export async function provide() {
+  if (isDone) return;
+  isDone = true;
+  const got = await Promise.allSettled([everything(), ...LOCALES.map(([tag]) => learn(tag))]);
+  isDone = got.every(({ status }) => status === "fulfilled"); // else with the next gateway
+}

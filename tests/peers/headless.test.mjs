@@ -1,0 +1,148 @@
+// Machines without a person: nothing hangs, and no consent is invented.
+import assert from "node:assert/strict";
+import { chmod, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, test } from "node:test";
+import { BOOKED, DELETE, SIGN_IN, TABLE } from "./jobs.mjs";
+import { Model, atOnce, brought } from "./model.mjs";
+import { Person } from "./person.mjs";
+import { BINARY, Client, Process, SERVERS, plain, until, wrap } from "./world.mjs";
+
+const OUTCOME = "dev.midcall/outcome";
+const outcome = ([{ _meta }]) => _meta[OUTCOME];
+const BY = { route: "api", human: false };
+
+/** Flags after `wrap`, and a browser that leaves a mark. */
+async function start(flags, { server = "sdk-1", client = "sdk-1", declare = "nothing" } = {}) {
+  const { announce, command } = await wrap(SERVERS[server], ...flags);
+  const [browser, mark] = ["browser", "mark"].map((name) => join(dirname(announce), name));
+  await writeFile(browser, `#!/bin/sh\necho "$1" >>'${mark}'\n`);
+  await chmod(browser, 0o755);
+  const opening = command.filter((flag) => flag !== "--no-open");
+  const model = new Model(client, opening, declare, { BROWSER: browser, DISPLAY: ":0" });
+  const opened = () => readFile(mark, "utf8").catch(() => "");
+  return { model, announce, opened };
+}
+
+describe("without a person", { concurrency: 4 }, () => {
+  test("--ask api is nothing without --announce, and says so", async () => {
+    const process = new Process([BINARY, "wrap", "--ask", "api", "--", ...SERVERS["sdk-1"]]);
+    assert.equal(await process.end(), 2);
+    assert.match(process.errors, /--ask api needs --announce FILE/);
+    assert.deepEqual(process.lines, []);
+  });
+
+  for (const [client, server] of [["sdk-1", "sdk-1"], ["python", "sdk-1"], ["sdk-1", "fastmcp"]]) {
+    test(`a script answers, and is not taken for a human: ${client} and ${server}`, async () => {
+      const { model, announce, opened } = await start(["--ask", "api"], { client, server });
+      const script = await Person.script(announce);
+
+      let call = model.call("form");
+      let ticket = await script.sees(TABLE);
+      assert.equal((await script.accept(ticket.id, { name: "Ana", guests: "many" })).status, 422);
+      assert.equal((await script.accept(ticket.id, BOOKED)).status, 200);
+      let result = brought(await call);
+      assert.deepEqual(result[0].content, BOOKED);
+      if (server === "sdk-1") assert.deepEqual(outcome(result), { state: "answered", by: BY });
+      assert.deepEqual((await script.closed(ticket.id)).by, BY);
+
+      call = model.call("confirm");
+      ticket = await script.sees(DELETE);
+      await script.decline(ticket.id, "On a Monday?");
+      result = brought(await call);
+      assert.equal(result[0].action, "decline");
+      if (server === "sdk-1") assert.deepEqual(outcome(result), { state: "answered", by: BY, reason: "On a Monday?" });
+
+      call = model.call("link");
+      ticket = await script.sees(SIGN_IN);
+      await script.opens(ticket.id);
+      result = brought(await call);
+      assert.equal(result[0].action, "accept");
+      if (server === "sdk-1") assert.deepEqual(outcome(result).by, BY);
+      assert.equal(await opened(), "", "no browser is opened");
+      const { form, confirm, link } = await model.ran();
+      assert.deepEqual({ form, confirm, link }, { form: 1, confirm: 1, link: 1 });
+      await model.leaves();
+    });
+  }
+
+  test("the same browser is opened for the page, so that the mark means something", async () => {
+    const { model, opened } = await start([]);
+    const call = model.call("form");
+    assert.match(await until(opened, "the browser is opened"), /^http:\/\/127\.0\.0\.1:\d+\/#/);
+    model.takesBack();
+    assert.ok((await call).error);
+    await model.leaves();
+  });
+
+  test("a script that does not answer: the question ends, and the tool goes on", async () => {
+    const { model, announce } = await start(["--ask", "api", "--timeout", "1s"]);
+    const script = await Person.script(announce);
+    const call = model.call("form");
+    const ticket = await script.sees(TABLE);
+    assert.equal((await script.closed(ticket.id)).state, "timed_out");
+    const result = brought(await call);
+    assert.equal(result[0].action, "cancel");
+    assert.deepEqual(outcome(result), { state: "timed_out" });
+    await model.leaves();
+  });
+
+  for (const client of ["sdk-1", "python"]) {
+    test(`nobody can be asked: ${client}`, async () => {
+      // As without midcall: the server is not told that somebody could be.
+      const { command } = await wrap(SERVERS["sdk-1"], "--ask", "client");
+      const [through, direct] = await Promise.all([command, SERVERS["sdk-1"]].map(async (command) => {
+        const steps = [{ tool: "form" }, { tool: "ran" }];
+        return new Client(client, { command, declare: "nothing", steps }).done();
+      }));
+      assert.deepEqual(through, direct);
+      assert.match(JSON.stringify(direct), /does not support/);
+    });
+  }
+
+  const NOBODY = { state: "unavailable", reason: "no_route" };
+  const prefer = {
+    cancel: ({ action, _meta }) => assert.deepEqual([action, _meta[OUTCOME]], ["cancel", NOBODY]),
+    error({ error: { code, message } }) {
+      assert.equal(code, -32603);
+      assert.match(message, /nobody could be asked/);
+    },
+  };
+  for (const [how, check] of Object.entries(prefer)) {
+    test(`nobody can be asked, and the server prefers: ${how}`, async () => {
+      // A model is not asked for secrets.
+      const { model, opened } = await start(["--ask", "client,model", "--on-unavailable", how]);
+      check(brought(await model.call("secret"))[0]);
+      assert.equal((await model.ran()).secret, 1);
+      assert.equal(await opened(), "");
+      await model.leaves();
+
+      // A server that asks although it was told not to.
+      const { command } = await wrap(plain(), "--ask", "client", "--on-unavailable", how);
+      const careless = new Model("sdk-1", command);
+      const [{ result, error }] = brought(await careless.call("ask"));
+      check({ ...result, error });
+      await careless.leaves();
+    });
+  }
+
+  test("a client that says no at once has asked nobody, and the server hears that", async () => {
+    const { model } = await start([], { declare: "form" });
+    const answering = (answer) => ({ answers: [answer] });
+    await model.call("form", {}, answering({ action: "accept", content: BOOKED }));
+    const by = { route: "client", human: false };
+    for (const action of ["decline", "cancel"]) {
+      const result = brought(await atOnce(() => model.call("confirm", {}, answering({ action }))));
+      assert.equal(result[0].action, action);
+      assert.deepEqual(outcome(result), { state: "answered", by, reason: "unattended" });
+    }
+    // Who took the time to read it, has asked somebody, and a yes is a yes.
+    const slow = brought(await model.call("confirm", {}, answering({ action: "decline", after: 300 })));
+    assert.deepEqual(slow, [{ action: "decline" }]);
+    const yes = brought(await model.call("confirm", {}, answering({ action: "accept", content: { sure: true } })));
+    assert.deepEqual(yes, [{ action: "accept", content: { sure: true } }]);
+    const lines = await model.leaves();
+    const count = (name) => lines.filter((line) => name in line).length;
+    assert.equal(count("asked"), count("result"), "nobody is asked twice");
+  });
+});

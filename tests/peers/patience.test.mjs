@@ -1,0 +1,122 @@
+// Clients that give up before people answer: nothing is lost, and nothing happens twice.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BOOKED, TABLE } from "./jobs.mjs";
+import { Model, brought, next, words } from "./model.mjs";
+import { Person } from "./person.mjs";
+import { SERVERS, wrap } from "./world.mjs";
+
+const WAITING = "dev.midcall/waiting";
+/** A client that gives up after ten seconds, whatever it hears. */
+const IMPATIENT = { timeout: 10_000, quiet: true };
+
+async function meet(client, server, ...flags) {
+  const { announce, command } = await wrap(SERVERS[server], ...(flags.length ? flags : ["--hold", "5s"]));
+  const model = new Model(client, command);
+  const person = await Person.at(announce);
+  await model.tells("tools");
+  return [model, person];
+}
+
+/** What was told of calls, by how it was meant. */
+const told = (lines) => ({
+  results: lines.filter(({ result }) => result && !result._meta?.[WAITING]).length,
+  waiting: lines.filter(({ result }) => result?._meta?.[WAITING]).length,
+  errors: lines.filter(({ error }) => error).length,
+});
+
+describe("people who take longer than clients", { concurrency: 8 }, () => {
+  for (const [client, server] of [["sdk-1", "sdk-1"], ["sdk-1.20", "python"], ["python", "sdk-1.20"]]) {
+    test(`${client} and ${server}: ten seconds against thirty, and the result arrives, once`, async () => {
+      const [model, person] = await meet(client, server);
+      const answered = person.sees(TABLE).then(async ({ id }) => {
+        await sleep(30_000); // the person thinks
+        assert.equal((await person.accept(id, BOOKED)).status, 200);
+      });
+      const waiting = await model.call("form", {}, IMPATIENT);
+      const { claim, deadline, page } = waiting.result._meta[WAITING];
+      assert.equal(next(waiting).claim, claim);
+      assert.ok(Date.parse(deadline) > Date.now());
+      assert.equal(page, person.page.replace(/\/$/, ""));
+      assert.ok(words(waiting).includes(page));
+
+      const result = await model.collects(waiting, IMPATIENT);
+      await answered;
+      assert.deepEqual(brought(result)[0].content, BOOKED);
+      assert.equal((await model.ran()).form, 1);
+      const { results, errors, waiting: times } = told(await model.leaves());
+      assert.deepEqual({ results, errors }, { results: 2, errors: 0 }); // the form's, and how often it ran
+      assert.ok(times >= 5, `told to wait ${times} times`);
+    });
+  }
+
+  test("each call that is let go has its own claim, and others finish meanwhile", async () => {
+    const [model, person] = await meet("sdk-1", "sdk-1");
+    const [form, both] = [model.call("form", {}, IMPATIENT), model.call("both", {}, IMPATIENT)];
+    const tickets = await Promise.all([TABLE, "Which town?", "Which day?"].map((message) => person.sees(message)));
+    assert.deepEqual(brought(await model.call("steps", { steps: 1 }, IMPATIENT)), []); // while people think
+    const waiting = await Promise.all([form, both]);
+    assert.notEqual(next(waiting[0]).claim, next(waiting[1]).claim);
+    // And after they were let go.
+    assert.deepEqual(brought(await model.call("steps", { steps: 1 }, IMPATIENT)), []);
+
+    // The second finishes first, before anybody collects it.
+    await person.accept(tickets[1].id, { town: "Olinda" });
+    await person.accept(tickets[2].id, { day: "Monday" });
+    const collected = brought(await model.collects(waiting[1], IMPATIENT));
+    assert.deepEqual(collected.map(({ content }) => content), [{ town: "Olinda" }, { day: "Monday" }]);
+    const first = model.collects(waiting[0], IMPATIENT);
+    await person.accept(tickets[0].id, BOOKED);
+    assert.deepEqual(brought(await first)[0].content, BOOKED);
+
+    // Whoever collects again gets the same.
+    assert.deepEqual(brought(await model.collects(waiting[1], IMPATIENT)), collected);
+    const { form: forms, both: boths } = await model.ran();
+    assert.deepEqual({ forms, boths }, { forms: 1, boths: 1 });
+    await model.leaves();
+  });
+
+  test("a call that finishes while another's question is open is let go and collected like it", async () => {
+    const [model, person] = await meet("sdk-1", "sdk-1");
+    const form = model.call("form", {}, IMPATIENT);
+    const ticket = await person.sees(TABLE);
+    const waiting = await form;
+    const { claim } = next(waiting);
+    // A second call of more than seven seconds, which knows nothing of that question.
+    const second = await model.call("steps", { steps: 24 }, { timeout: 10_000 });
+    assert.notEqual(next(second).claim, claim);
+    assert.ok(next(second).claim, "it is older than the hold, and a person thinks");
+    const result = await model.collects(second, IMPATIENT);
+    assert.deepEqual(brought(result), []);
+    await person.accept(ticket.id, BOOKED);
+    assert.deepEqual(brought(await model.collects(waiting, IMPATIENT))[0].content, BOOKED);
+    const { form: forms, steps } = await model.ran();
+    assert.deepEqual({ forms, steps }, { forms: 1, steps: 1 });
+    await model.leaves();
+  });
+
+  test("a call given up before it is let go takes its question with it", async () => {
+    const [model, person] = await meet("sdk-1", "sdk-1", "--hold", "never");
+    const call = model.call("form");
+    const { id } = await person.sees(TABLE);
+    model.takesBack();
+    assert.match((await call).error.message, /taken back/);
+    const { state, reason } = await person.closed(id);
+    assert.deepEqual({ state, reason }, { state: "withdrawn", reason: "by_client" });
+    await model.leaves();
+  });
+
+  test("a claim of another session is worth nothing there", async () => {
+    const [[one, person], [other]] = await Promise.all([meet("sdk-1", "sdk-1"), meet("sdk-1", "sdk-1")]);
+    const call = one.call("form", {}, IMPATIENT);
+    const { id } = await person.sees(TABLE);
+    const waiting = await call;
+    const { tool, claim } = next(waiting);
+    const foreign = await other.call(tool, { claim });
+    assert.equal(foreign.result.isError, true);
+    await person.accept(id, BOOKED);
+    assert.deepEqual(brought(await one.collects(waiting, IMPATIENT))[0].content, BOOKED);
+    await Promise.all([one.leaves(), other.leaves()]);
+  });
+});
