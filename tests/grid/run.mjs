@@ -3,76 +3,68 @@
 //   run.mjs [--json] [--direct] [CLIENT/SERVER]
 //
 // --json prints a line per cell. --direct leaves the gateway out, to see what peers do by themselves.
-// A cell that is not green, or one that no pair of peers covers, is a failure.
-import { setTimeout as sleep } from "node:timers/promises";
-import { leave } from "../peers/world.mjs";
-import { PAIRS, REVISIONS } from "./peers.mjs";
+// A cell that is not green, or that no pair of peers covers, is a failure.
+import { leave, within } from "../peers/world.mjs";
+import { PAIRS } from "./peers.mjs";
 import { STORIES } from "./stories.mjs";
 import { table } from "./table.mjs";
 import { Trio } from "./trio.mjs";
 
 const AT_ONCE = 2;
-const STORY_MS = 20_000;
 
-const options = new Set(process.argv.slice(2).filter((word) => word.startsWith("--")));
-const only = process.argv.slice(2).find((word) => !word.startsWith("--"));
-const direct = options.has("--direct");
+const words = process.argv.slice(2);
+const [json, direct] = ["--json", "--direct"].map((option) => words.includes(option));
+const only = words.find((word) => !word.startsWith("--"));
 
-/** A promise that is waited for as long as a story may take. */
-async function bounded(promise) {
-  promise.catch(() => {});
-  const late = new AbortController();
-  const limit = sleep(STORY_MS, undefined, late).then(() => {
-    throw new Error(`not done within ${STORY_MS / 1000} s`);
-  });
-  try {
-    return await Promise.race([promise, limit]);
-  } finally {
-    late.abort();
-    limit.catch(() => {});
-  }
+/** Plays one story, in a trio of its own if it needs other flags. */
+async function play(trio, pair, { flags, play }) {
+  const others = flags?.(pair);
+  const playing = others ? await within(Trio.start(pair, { direct, flags: others }), "the start") : trio;
+  await within(play(playing), "the end of the story");
+  if (others) await playing.end();
 }
 
 /** Plays all the stories of a pair: a cell each. */
-async function play(pair) {
-  const cells = [];
+async function meet(pair) {
   const { client, server } = pair;
-  const cell = (story, result, reason) =>
-    cells.push({ client: client.revision, server: server.revision, transport: "stdio-stdio", story, peers: `${client.sdk}/${server.sdk}`, result, reason });
+  const cells = [];
   let trio;
-  for (const [story, { lacks, fails, flags, play }] of Object.entries(STORIES)) {
-    const none = lacks?.(pair) || fails?.(pair);
-    if (none) {
-      cell(story, "n/a", none);
-      continue;
-    }
-    const special = flags?.(pair);
-    let playing;
+  for (const [story, its] of Object.entries(STORIES)) {
+    const cell = { client: client.revision, server: server.revision, transport: "stdio-stdio", story, peers: `${client.sdk}/${server.sdk}` };
+    cells.push(cell);
+    cell.reason = its.lacks?.(pair) || its.fails?.(pair) || undefined;
+    cell.result = cell.reason ? "n/a" : "green";
+    if (cell.reason) continue;
     try {
-      playing = special ? await bounded(Trio.start(pair, { direct, flags: special })) : (trio ??= await bounded(Trio.start(pair, { direct })));
-      await bounded(play(playing));
-      if (special) await bounded(playing.end());
-      cell(story, "green");
+      trio ??= await within(Trio.start(pair, { direct }), "the start");
+      await play(trio, pair, its);
     } catch (error) {
-      cell(story, "red", `${error.message}${playing ? `\n${playing.running.errors.slice(-2_000)}` : ""}`);
-      playing?.running.process.kill(); // what is left of this story must not be met in the next one
-      if (!special) trio = undefined;
+      Object.assign(cell, { result: "red", reason: `${error.message}\n${trio?.running.errors.slice(-1_000) ?? ""}` });
+      if (!trio) break; // the others would not start either
+      trio.running.process.kill(); // what is left of this story is none of the next one's business
+      trio = undefined;
     }
   }
-  if (trio) await bounded(trio.end()).catch((error) => cell("end", "red", error.message));
+  await trio?.end().catch((error) => Object.assign(cells.at(-1), { result: "red", reason: error.message }));
   return cells;
 }
 
+for (const signal of ["SIGINT", "SIGTERM"]) {
+  process.on(signal, async () => {
+    await leave();
+    process.exit(1);
+  });
+}
 const waiting = PAIRS.filter(({ client, server }) => !only || only === `${client.sdk}/${server.sdk}`);
 const cells = [];
-async function work() {
+await Promise.all(Array.from({ length: AT_ONCE }, async () => {
   for (let pair; (pair = waiting.shift()); ) {
-    for (const cell of await play(pair)) {
-      cells.push(cell);
-      if (options.has("--json")) console.log(JSON.stringify(cell));
-    }
+    const met = await meet(pair);
+    cells.push(...met);
+    if (json) for (const cell of met) console.log(JSON.stringify(cell));
   }
-}
-await Promise.all(Array.from({ length: AT_ONCE }, work));
+}));
 await leave();
-process.exitCode = table(cells, REVISIONS, Object.keys(STORIES), { quiet: options.has("--json"), whole: !only && !direct }) ? 0 : 1;
+const faults = table(cells, { prints: !json, whole: !only && !direct });
+for (const fault of faults) console.error(`not green: ${fault}`);
+process.exit(faults.length ? 1 : 0);
