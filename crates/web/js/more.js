@@ -22,8 +22,5 @@ export const more = {};
 export const load = (needs) =>
   Promise.all([...needs].map(async (need) => Object.assign(more, { [need]: more[need] ?? (await IMPORTS[need]()) })));
 
-/** For a page that may lose the place it came from. */
-export async function everything() {
-  await load(/** @type {Need[]} */ (Object.keys(IMPORTS)));
-  await more.pattern?.prepare();
-}
+/** All of it, for a page that may lose the place it came from. */
+export const NEEDS = /** @type {Need[]} */ (Object.keys(IMPORTS));

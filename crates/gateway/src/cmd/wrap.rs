@@ -1,5 +1,6 @@
 //! `midcall wrap`: stands where the server's own command stood.
 
+mod beside;
 mod relay;
 
 use std::ffi::OsString;
@@ -151,6 +152,7 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let mut rules = midcall_desk::Rules::default();
     rules.asks_per_minute = cmd.asks_per_minute;
     let patience = cmd.local.timeout;
+    let told = events.clone();
     let mut page = Page::new(cmd.local, rules, opens, events);
     if announced {
         page.bind().await?;
@@ -180,8 +182,10 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
         child,
         command: cmd.server,
         most,
+        beside: None,
         page,
         news,
+        events: told,
         signals,
         errors: errors.clone(),
     };

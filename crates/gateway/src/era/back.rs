@@ -465,6 +465,11 @@ impl Back {
         }
     }
 
+    /// Whether it has asked the session something by that id.
+    pub fn asks(&self, id: &Id) -> bool {
+        self.asked.contains_key(id)
+    }
+
     /// When it wants to be woken.
     pub fn wakes_at(&self) -> Option<Instant> {
         self.calls.values().filter_map(|call| call.again).min()

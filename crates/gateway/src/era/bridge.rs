@@ -7,7 +7,7 @@
 //!
 //! In: [`Bridge::on`]. Out: [`Act`]s.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::time::Duration;
 
 use midcall_core::wire::{Era, Modes, Revision, code, meta};
@@ -16,12 +16,14 @@ use tokio::time::Instant;
 
 use super::Step;
 use super::back::Back;
+use super::beside::Beside;
+use super::elsewhere::tool;
 use super::front::Front;
 use crate::frame::{Frame, Id, Kind, Members, OwnIds};
-use crate::session::{Act, Event, Rules, Session};
+use crate::session::{Act, Event, Rules, Session, refuses_era};
 
 pub struct Bridge {
-    session: Session,
+    pub(super) session: Session,
     hold: Option<Duration>,
     patience: Duration,
     /// Which era the server is said to speak.
@@ -29,11 +31,19 @@ pub struct Bridge {
     server: Leg,
     /// What the client says while nobody knows yet what the server speaks.
     held: Vec<Frame>,
-    front: Option<Front>,
-    back: Option<Back>,
-    /// Requests that the session knows nothing of.
-    passing: HashSet<Id>,
-    own_ids: OwnIds,
+    pub(super) front: Option<Front>,
+    pub(super) back: Option<Back>,
+    /// Requests that the session knows nothing of; calls of tools as they were made.
+    pub(super) passing: HashMap<Id, Option<Frame>>,
+    /// What the session opened the server by.
+    pub(super) initialize: Option<Frame>,
+    /// The server in the other era, and the tools that can only be called there, with the
+    /// words in which they were refused here.
+    pub(super) beside: Option<Beside>,
+    pub(super) elsewhere: HashMap<String, Frame>,
+    /// Whether the server may be spoken to in the other era, as far as anybody knows.
+    pub(super) speaks_both: bool,
+    pub(super) own_ids: OwnIds,
 }
 
 /// Which era a server is said to speak.
@@ -84,19 +94,32 @@ impl Bridge {
             held: Vec::new(),
             front: None,
             back: None,
-            passing: HashSet::new(),
+            passing: HashMap::new(),
+            initialize: None,
+            beside: None,
+            elsewhere: HashMap::new(),
+            speaks_both: said == ServerEra::Auto,
             own_ids: OwnIds::default(),
         }
     }
 
     /// Hears what happened, and adds to `acts` what is to be done.
     pub fn on(&mut self, now: Instant, event: Event, acts: &mut Vec<Act>) {
-        if self.front.is_none() && matches!(self.server, Leg::Known(Era::Legacy)) {
-            return self.session.on(now, event, acts);
+        let is_plain = self.front.is_none() && self.beside.is_none();
+        if is_plain && matches!(self.server, Leg::Known(Era::Legacy)) {
+            self.session.on(now, event, acts);
+            if let Some(Act::Elsewhere(..)) = acts.last()
+                && let Some(Act::Elsewhere(id, request, refusal)) = acts.pop()
+            {
+                self.move_call(now, id, request, refusal, acts);
+            }
+            return;
         }
         match event {
             Event::Client(frame) => self.client_says(now, frame, acts),
             Event::Server(frame) => self.server_says(now, frame, acts),
+            Event::Beside(frame) => self.beside_says(now, frame, acts),
+            Event::BesideGone => self.beside_gone(now, acts),
             other => self.tell(now, other, acts),
         }
         self.woke(now, acts);
@@ -113,6 +136,7 @@ impl Bridge {
             self.session.wakes_at(),
             self.front.as_ref().and_then(|front| front.wakes_at(thinks)),
             self.back.as_ref().and_then(Back::wakes_at),
+            self.beside.as_ref().and_then(Beside::wakes_at),
             probe,
         ];
         times.into_iter().flatten().min()
@@ -170,32 +194,42 @@ impl Bridge {
     }
 
     /// Takes what the client says to whoever understands it.
-    fn pass(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
+    pub(super) fn pass(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
+        if self.passes(&frame) {
+            return acts.push(Act::ToServer(frame));
+        }
         let Some(front) = &mut self.front else {
             return self.tell(now, Event::Client(frame), acts);
         };
-        if matches!(self.server, Leg::Known(Era::Modern))
-            && let Some((kind, members)) = frame.peek()
-        {
-            let passes = match &kind {
-                Kind::Request { id, method } => {
-                    let passes = self.session.stays_out(method, declared(&members));
-                    passes.then(|| self.passing.insert(id.clone())).is_some()
-                }
-                Kind::Notification { method } if method == "notifications/cancelled" => {
-                    let id = members.request_id.and_then(Id::read);
-                    id.is_some_and(|id| self.passing.remove(&id))
-                }
-                _ => false,
-            };
-            if passes {
-                return acts.push(Act::ToServer(frame));
-            }
-        }
         let mut steps = Vec::new();
         front.client_says(now, frame, &mut steps);
         self.session.client_can(front.modes());
         self.front_steps(now, steps, acts);
+    }
+
+    /// Whether what a modern client says goes to a modern server as it is.
+    fn passes(&mut self, frame: &Frame) -> bool {
+        if self.front.is_none() || !matches!(self.server, Leg::Known(Era::Modern)) {
+            return false;
+        }
+        match frame.peek() {
+            Some((Kind::Request { id, method }, members)) => {
+                let passes = !self.is_elsewhere(members.name)
+                    && self.session.stays_out(&method, declared(&members));
+                if passes {
+                    let call = (method == "tools/call").then(|| frame.kept());
+                    self.passing.insert(id, call);
+                }
+                passes
+            }
+            Some((Kind::Notification { method }, members))
+                if method == "notifications/cancelled" =>
+            {
+                let id = members.request_id.and_then(Id::read);
+                id.is_some_and(|id| self.passing.remove(&id).is_some())
+            }
+            _ => false,
+        }
     }
 
     fn server_says(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
@@ -221,7 +255,18 @@ impl Bridge {
             }
             Leg::Known(Era::Modern) if self.front.is_some() => {
                 let passes = match &peeked {
-                    Some((Kind::Response { id: Some(id) }, _)) => self.passing.remove(id),
+                    Some((Kind::Response { id: Some(id) }, members)) => {
+                        match self.passing.remove(id) {
+                            // From now on the session knows of it.
+                            Some(Some(call)) if self.speaks_both && refuses_era(members) => {
+                                if let Some(tool) = tool(&call) {
+                                    self.elsewhere.insert(tool, frame.kept());
+                                }
+                                return self.pass(now, call, acts);
+                            }
+                            known => known.is_some(),
+                        }
+                    }
                     Some((Kind::Notification { method }, members)) => {
                         let front = self.front.as_ref();
                         method != "notifications/progress"
@@ -246,15 +291,7 @@ impl Bridge {
     /// Asks the server whether it is a modern one.
     fn probe(&mut self, now: Instant, failed: Option<(Frame, Frame)>, acts: &mut Vec<Act>) {
         let id = self.own_ids.fresh();
-        let params = json!({"_meta": {
-            meta::PROTOCOL_VERSION: Revision::V2026_07_28, meta::CLIENT_CAPABILITIES: {},
-            meta::CLIENT_INFO: {"name": "midcall", "version": env!("CARGO_PKG_VERSION")}
-        }});
-        acts.push(Act::ToServer(Frame::request(
-            &id,
-            "server/discover",
-            &params,
-        )));
+        acts.push(Act::ToServer(discover(&id)));
         self.server = Leg::Probing(Probe {
             id,
             until: now + PROBE,
@@ -302,6 +339,10 @@ impl Bridge {
             back.woke(now, &mut steps);
             self.back_steps(now, std::mem::take(&mut steps), acts);
         }
+        if let Some(beside) = &mut self.beside {
+            beside.woke(now, &mut steps);
+            self.beside_steps(now, std::mem::take(&mut steps), acts);
+        }
         let thinks = self.session.somebody_thinks();
         if let Some(front) = &mut self.front {
             front.woke(now, thinks, &mut steps);
@@ -310,7 +351,7 @@ impl Bridge {
     }
 
     /// Tells the session, and takes what it says to whoever understands it.
-    fn tell(&mut self, now: Instant, event: Event, acts: &mut Vec<Act>) {
+    pub(super) fn tell(&mut self, now: Instant, event: Event, acts: &mut Vec<Act>) {
         let mut said = Vec::new();
         self.session.on(now, event, &mut said);
         for act in said {
@@ -320,15 +361,23 @@ impl Bridge {
                     front.session_says(now, frame, &mut steps);
                     self.front_steps(now, steps, acts);
                 }
+                Act::Elsewhere(id, request, refusal) => {
+                    self.move_call(now, id, request, refusal, acts);
+                }
+                Act::ToServer(frame) if self.is_for_beside(&frame) => {
+                    self.tell_beside(now, frame, acts);
+                }
                 Act::ToServer(frame) if let Some(back) = &mut self.back => {
+                    keep_opening(&mut self.initialize, &frame);
                     back.session_says(now, frame, &mut steps);
                     self.back_steps(now, steps, acts);
                 }
                 act => {
-                    if let (Act::ToServer(frame), Leg::Opening(_, request @ None)) =
-                        (&act, &mut self.server)
-                    {
-                        *request = Some(frame.kept());
+                    if let Act::ToServer(frame) = &act {
+                        keep_opening(&mut self.initialize, frame);
+                        if let Leg::Opening(_, request @ None) = &mut self.server {
+                            *request = Some(frame.kept());
+                        }
                     }
                     acts.push(act);
                 }
@@ -365,8 +414,26 @@ fn declared(members: &Members<'_>) -> Modes {
         .unwrap_or_default()
 }
 
+/// Asks a server whether it is a modern one.
+pub fn discover(id: &Id) -> Frame {
+    let params = json!({"_meta": {
+        meta::PROTOCOL_VERSION: Revision::V2026_07_28, meta::CLIENT_CAPABILITIES: {},
+        meta::CLIENT_INFO: {"name": "midcall", "version": env!("CARGO_PKG_VERSION")}
+    }});
+    Frame::request(id, "server/discover", &params)
+}
+
+/// Keeps what the session opens the server by.
+fn keep_opening(kept: &mut Option<Frame>, frame: &Frame) {
+    if kept.is_none()
+        && matches!(frame.peek(), Some((Kind::Request { method, .. }, _)) if method == "initialize")
+    {
+        *kept = Some(frame.kept());
+    }
+}
+
 /// What a modern server says of itself; none if it is none.
-fn discovered(members: &Members<'_>) -> Option<Value> {
+pub fn discovered(members: &Members<'_>) -> Option<Value> {
     if let Some(error) = members.error {
         let error: Value = serde_json::from_slice(error).ok()?;
         let is_modern = error["code"] == code::MISSING_CLIENT_CAPABILITY;

@@ -5,7 +5,9 @@
 //! there if nobody needs them ([`bridge`]).
 
 mod back;
+mod beside;
 pub mod bridge;
+mod elsewhere;
 mod follow;
 mod front;
 pub mod legacy;

@@ -46,7 +46,8 @@ impl Session {
                 if wants == Wants::Tool && self.confirms(now, &id, &frame, &members, acts) {
                     return;
                 }
-                if matches!(wants, Wants::Tool | Wants::Text) && self.follows_links() {
+                let is_text = wants == Wants::Text && self.follows_links();
+                if wants == Wants::Tool || is_text {
                     self.errands.add(id, &frame, Stage::Server(None));
                 }
                 edited

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
+use memchr::memmem;
+
 use super::{Act, Session};
-use crate::frame::{Frame, Id};
+use crate::frame::{Frame, Id, Members};
 use tokio::time::Instant;
 
 /// Errands by the client's ids.
@@ -20,6 +22,8 @@ pub struct Errand {
     pub stage: Stage,
     /// The addresses that a person was sent to for it.
     pub followed: Vec<String>,
+    /// Whether it was made in another era, because the server could not do it in this one.
+    pub moved: bool,
 }
 
 /// Where a call is.
@@ -47,6 +51,7 @@ impl Errands {
             request: request.kept(),
             stage,
             followed: Vec::new(),
+            moved: false,
         };
         self.open.insert(call, errand);
     }
@@ -120,6 +125,29 @@ impl Session {
         acts.extend(request.map(Act::ToServer));
     }
 
+    /// Makes a call in the other era if the server says that it cannot do it in this one.
+    pub(super) fn moves(
+        &mut self,
+        call: &Id,
+        refusal: &Frame,
+        members: &Members<'_>,
+        acts: &mut Vec<Act>,
+    ) -> bool {
+        if !refuses_era(members) {
+            return false;
+        }
+        let Some(errand) = self.errands.open.get_mut(call) else {
+            return false;
+        };
+        if errand.moved || !matches!(errand.stage, Stage::Server(None)) {
+            return false;
+        }
+        errand.moved = true;
+        let request = errand.request.clone();
+        acts.push(Act::Elsewhere(call.clone(), request, refusal.clone()));
+        true
+    }
+
     /// Answers a call, now or when its result is collected.
     pub(super) fn answer(&mut self, now: Instant, call: &Id, frame: Frame, acts: &mut Vec<Act>) {
         self.errands.remove(call);
@@ -131,4 +159,22 @@ impl Session {
             acts.push(Act::ToClient(frame));
         }
     }
+}
+
+/// What servers of Python's SDK say of a tool that asks in the way of the other era: they have
+/// nobody to ask, or a result that means nothing in this one.
+const REFUSALS: [&[u8]; 2] = [
+    b"no back-channel for server-initiated requests",
+    b"Handler returned an invalid result",
+];
+
+/// Whether a response says that the server could do the call in the other era.
+pub fn refuses_era(members: &Members<'_>) -> bool {
+    let is_error = |result: &&[u8]| memmem::find(result, b"\"isError\":true").is_some();
+    let said = members.error.or(members.result.filter(is_error));
+    said.is_some_and(|said| {
+        REFUSALS
+            .iter()
+            .any(|words| memmem::find(said, words).is_some())
+    })
 }

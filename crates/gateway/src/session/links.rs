@@ -45,6 +45,9 @@ impl Session {
         members: &Members<'_>,
         acts: &mut Vec<Act>,
     ) -> bool {
+        if !self.follows_links() {
+            return false;
+        }
         let Some(errand) = self.errands.get(call) else {
             return false;
         };

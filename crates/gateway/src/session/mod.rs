@@ -41,6 +41,7 @@ use calls::Calls;
 pub use calls::{Closed, Wants};
 pub use confirm::Confirm;
 use errand::Errands;
+pub use errand::refuses_era;
 use question::{At, Question, State, WantedBy};
 use questions::Questions;
 pub use questions::Turn;
@@ -51,6 +52,10 @@ pub enum Event {
     Client(Frame),
     /// The server sent a line.
     Server(Frame),
+    /// The second process of the server did.
+    Beside(Frame),
+    /// The second process of the server is gone, or could not be started.
+    BesideGone,
     /// A question is on the desk: what those who wait for it are told.
     Asked(Turn, Waiting),
     /// The desk did not take a question, and this is why.
@@ -82,6 +87,13 @@ pub enum Act {
     Complete(Turn, By),
     /// The server wrote a line that is no message.
     Noise(Frame),
+    /// The server cannot do a call in the era it was opened in: its id, the call as it was made,
+    /// and the refusal.
+    Elsewhere(Id, Frame, Frame),
+    /// Start a second process of the server, to speak another era with.
+    StartBeside,
+    /// Send that process a line.
+    ToBeside(Frame),
 }
 
 /// How a session is set up.
@@ -177,7 +189,8 @@ impl Session {
             Event::Refused(turn, why) => self.refused(now, turn, &why, acts),
             Event::Opened(turn, by) => self.opened(turn, by, acts),
             Event::Ended(turn, outcome) => self.ended(now, turn, outcome, acts),
-            Event::Woke => {}
+            // They are for whoever started it.
+            Event::Woke | Event::Beside(_) | Event::BesideGone => {}
             Event::ClientGone => self.client_gone(acts),
             Event::ServerGone(how) => self.server_gone(now, how, acts),
         }

@@ -34,7 +34,9 @@ impl Session {
                     return;
                 }
                 let told = mapped.as_ref().unwrap_or(&frame);
-                if self.needs_links(now, &id, told, &members, acts) {
+                if self.needs_links(now, &id, told, &members, acts)
+                    || self.moves(&id, told, &members, acts)
+                {
                     return;
                 }
                 self.errands.remove(&id);

@@ -81,6 +81,9 @@ impl World {
                 Act::Withdraw(turn, why) => self.withdrawn.push((turn, why)),
                 Act::Complete(turn, by) => self.completed.push((turn, by)),
                 Act::Noise(_) => self.noise += 1,
+                Act::Elsewhere(..) | Act::StartBeside | Act::ToBeside(_) => {
+                    panic!("sessions know of one process")
+                }
             }
         }
     }

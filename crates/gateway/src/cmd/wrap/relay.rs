@@ -12,10 +12,11 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use tokio::signal::unix::{self, SignalKind};
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, sleep_until};
 
+use super::beside::Beside;
 use crate::era::bridge::Bridge;
 use crate::frame::Frame;
 use crate::printer::Printer;
@@ -36,8 +37,11 @@ pub struct Relay {
     pub command: Vec<OsString>,
     /// The longest message that is taken, in bytes.
     pub most: usize,
+    /// The server in another era, if it was needed.
+    pub beside: Option<Beside>,
     pub page: Page,
     pub news: UnboundedReceiver<Event>,
+    pub events: UnboundedSender<Event>,
     pub signals: Signals,
     /// Where people see what is no message.
     pub errors: Printer,
@@ -204,6 +208,10 @@ impl Relay {
                 Ok(()) => Happening::Written,
                 Err(_) => Happening::ServerDeaf,
             },
+            event = Beside::next(&mut self.beside), if hears_server => match event {
+                Some(event) => Happening::Session(event),
+                None => Happening::Written,
+            },
             Some(event) = self.news.recv() => Happening::Session(event),
             () = until(wakes_at) => Happening::Session(Event::Woke),
             status = self.child.end(), if !exited => Happening::Exit(status?),
@@ -221,8 +229,14 @@ impl Relay {
 
     /// Tells the session what happened, and does what it says.
     async fn tell(&mut self, event: Event, acts: &mut Vec<Act>) {
-        if let Event::Ended(turn, _) = &event {
-            self.page.forget(*turn);
+        match &event {
+            Event::Ended(turn, _) => self.page.forget(*turn),
+            Event::BesideGone => {
+                if let Some(beside) = self.beside.take() {
+                    beside.end().await;
+                }
+            }
+            _ => {}
         }
         let passes_on = (
             matches!(event, Event::Server(_)),
@@ -230,6 +244,17 @@ impl Relay {
         );
         self.bridge.on(Instant::now(), event, acts);
         self.act(acts, passes_on).await;
+    }
+
+    /// Starts the server a second time, to speak another era with it.
+    fn start_beside(&mut self) {
+        match Beside::start(&self.command, self.most) {
+            Ok(beside) => self.beside = Some(beside),
+            Err(error) => {
+                tracing::error!("the server cannot be started a second time: {error:#}");
+                let _ = self.events.send(Event::BesideGone);
+            }
+        }
     }
 
     /// Starts the server once more; `false` if that is not possible.
@@ -255,6 +280,14 @@ impl Relay {
                 Act::Withdraw(turn, why) => self.page.withdraw(turn, why).await,
                 Act::Complete(turn, by) => self.page.complete(turn, by).await,
                 // People see it where they see the server's errors.
+                Act::StartBeside => self.start_beside(),
+                Act::ToBeside(frame) => {
+                    if let Some(beside) = &mut self.beside {
+                        beside.send(frame);
+                    }
+                }
+                // The bridge has seen to it.
+                Act::Elsewhere(..) => {}
                 Act::Noise(frame) => drop(self.errors.print(&frame.into_bytes())),
             }
         }
@@ -288,6 +321,9 @@ impl Relay {
             _ = self.signals.next() => {}
         }
         self.child.clear().await;
+        if let Some(beside) = self.beside.take() {
+            beside.end().await;
+        }
         self.page.close().await;
         Ok(child::code(status))
     }

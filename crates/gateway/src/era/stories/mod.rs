@@ -1,5 +1,6 @@
 //! What peers of different eras live through, in memory.
 
+mod beside;
 mod both;
 mod client;
 mod opening;
@@ -26,6 +27,8 @@ struct World {
     to_server: Vec<Value>,
     asked: Vec<(Turn, Box<Elicitation>)>,
     withdrawn: Vec<(Turn, Withdrawn)>,
+    started: usize,
+    to_beside: Vec<Value>,
 }
 
 impl World {
@@ -43,6 +46,8 @@ impl World {
             to_server: Vec::new(),
             asked: Vec::new(),
             withdrawn: Vec::new(),
+            started: 0,
+            to_beside: Vec::new(),
         }
     }
 
@@ -60,6 +65,9 @@ impl World {
                 Act::ToServer(frame) => self.to_server.push(read(frame)),
                 Act::Ask(turn, elicitation) => self.asked.push((turn, elicitation)),
                 Act::Withdraw(turn, why) => self.withdrawn.push((turn, why)),
+                Act::StartBeside => self.started += 1,
+                Act::ToBeside(frame) => self.to_beside.push(read(frame)),
+                Act::Elsewhere(..) => panic!("it is for the bridge"),
                 Act::Complete(..) | Act::Noise(_) => {}
             }
         }

@@ -1,0 +1,211 @@
+//! A second process of a server, spoken to in another era than the first.
+//!
+//! Some servers speak both eras, and have tools that can ask in one of them only. When one says
+//! so, the call is made in the other era instead, and from then on every call of that tool.
+
+use std::collections::HashSet;
+
+use midcall_core::wire::Era;
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::Step;
+use super::back::Back;
+use super::bridge::{discover, discovered};
+use crate::frame::{Frame, Id, Kind, OwnIds};
+
+pub struct Beside {
+    /// What it is spoken to in.
+    era: Era,
+    /// The request that opens it, and the calls that wait for that with their refusals.
+    opening: Option<(Id, Vec<(Frame, Frame)>)>,
+    /// Who interprets it, if it is modern and open.
+    back: Option<Back>,
+    /// The calls it has.
+    calls: HashSet<Id>,
+    /// What it has asked.
+    asked: HashSet<Id>,
+    /// What the session opened the first one by.
+    initialize: Frame,
+    /// Whether it does not speak that era.
+    has_failed: bool,
+}
+
+impl Beside {
+    /// One in that era, and what opens it.
+    pub fn new(era: Era, initialize: Frame, own_ids: &mut OwnIds) -> (Self, Frame) {
+        let id = own_ids.fresh();
+        let open = match era {
+            Era::Legacy => initialize.with(&["id"], id.as_json()),
+            Era::Modern => None,
+        };
+        let open = open.unwrap_or_else(|| discover(&id));
+        let beside = Self {
+            era,
+            opening: Some((id, Vec::new())),
+            back: None,
+            calls: HashSet::new(),
+            asked: HashSet::new(),
+            initialize,
+            has_failed: false,
+        };
+        (beside, open)
+    }
+
+    /// Whether what the session says to the server is for this one.
+    pub fn is_for(&self, frame: &Frame) -> bool {
+        match frame.peek() {
+            Some((Kind::Response { id: Some(id) }, _)) => {
+                self.asked.contains(&id) || self.back.as_ref().is_some_and(|back| back.asks(&id))
+            }
+            Some((Kind::Notification { method }, members))
+                if method == "notifications/cancelled" =>
+            {
+                let id = members.request_id.and_then(Id::read);
+                id.is_some_and(|id| self.calls.contains(&id))
+            }
+            _ => false,
+        }
+    }
+
+    /// A call is made here, because the first one refused it.
+    pub fn call(
+        &mut self,
+        now: Instant,
+        id: Id,
+        request: Frame,
+        refusal: Frame,
+        steps: &mut Vec<Step>,
+    ) {
+        self.calls.insert(id);
+        match &mut self.opening {
+            Some((_, waiting)) => waiting.push((request, refusal)),
+            None => self.session_says(now, request, steps),
+        }
+    }
+
+    /// The session says something to it.
+    pub fn session_says(&mut self, now: Instant, frame: Frame, steps: &mut Vec<Step>) {
+        if let Some((Kind::Response { id: Some(id) }, _)) = frame.peek() {
+            self.asked.remove(&id);
+        }
+        match &mut self.back {
+            Some(back) => back.session_says(now, frame, steps),
+            None => steps.push(Step::Out(frame)),
+        }
+    }
+
+    /// It says something.
+    pub fn says(&mut self, now: Instant, frame: Frame, steps: &mut Vec<Step>) {
+        let Some((kind, members)) = frame.peek() else {
+            return steps.push(Step::In(frame));
+        };
+        if let (Kind::Response { id: Some(id) }, Some((opening, _))) = (&kind, &self.opening)
+            && id == opening
+        {
+            let found = match self.era {
+                Era::Legacy => members.result.map(|_| None),
+                Era::Modern => discovered(&members).map(Some),
+            };
+            return match found {
+                Some(found) => self.opened(now, found, steps),
+                None => self.fails(steps),
+            };
+        }
+        if let Some(back) = &mut self.back {
+            back.server_says(now, frame, steps);
+            let in_it = |step: &Step| match step {
+                Step::In(frame) => answered(frame),
+                Step::Out(_) => None,
+            };
+            for id in steps.iter().filter_map(in_it) {
+                self.calls.remove(&id);
+            }
+            return;
+        }
+        match kind {
+            Kind::Response { id: Some(id) } if !self.calls.remove(&id) => {}
+            Kind::Request { id, .. } => {
+                self.asked.insert(id);
+                steps.push(Step::In(frame));
+            }
+            // What has changed is told by the first one.
+            Kind::Notification { method } if method.ends_with("list_changed") => {}
+            _ => steps.push(Step::In(frame)),
+        }
+    }
+
+    fn opened(&mut self, now: Instant, found: Option<serde_json::Value>, steps: &mut Vec<Step>) {
+        let Some((_, waiting)) = self.opening.take() else {
+            return;
+        };
+        match found {
+            Some(found) => {
+                let mut back = Back::new(found, false);
+                back.session_says(now, self.initialize.clone(), &mut Vec::new());
+                self.back = Some(back);
+            }
+            None => {
+                let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+                steps.push(Step::Out(Frame::write(&initialized)));
+            }
+        }
+        for (request, _) in waiting {
+            self.session_says(now, request, steps);
+        }
+    }
+
+    /// Whether it does not speak that era after all.
+    pub fn has_failed(&self) -> bool {
+        self.has_failed
+    }
+
+    /// Whether it has ever been open.
+    pub fn was_open(&self) -> bool {
+        self.opening.is_none() && !self.has_failed
+    }
+
+    /// It does not speak that era after all: the refusals stand.
+    fn fails(&mut self, steps: &mut Vec<Step>) {
+        if let Some((_, waiting)) = self.opening.take() {
+            self.has_failed = true;
+            self.calls.clear();
+            steps.extend(waiting.into_iter().map(|(_, refusal)| Step::In(refusal)));
+        }
+    }
+
+    /// It is gone: what the session hears of what it had.
+    pub fn gone(mut self, steps: &mut Vec<Step>) {
+        self.fails(steps);
+        for id in self.asked {
+            let cancel =
+                json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {}});
+            let cancel = Frame::write(&cancel).with(&["params", "requestId"], id.as_json());
+            steps.extend(cancel.map(Step::In));
+        }
+        for id in self.calls {
+            let told = "midcall: the server ended before it answered";
+            let error = Frame::error(Some(&id), midcall_core::wire::code::INTERNAL_ERROR, told);
+            steps.push(Step::In(error));
+        }
+    }
+
+    /// When it wants to be woken.
+    pub fn wakes_at(&self) -> Option<Instant> {
+        self.back.as_ref().and_then(Back::wakes_at)
+    }
+
+    pub fn woke(&mut self, now: Instant, steps: &mut Vec<Step>) {
+        if let Some(back) = &mut self.back {
+            back.woke(now, steps);
+        }
+    }
+}
+
+/// The call that a message answers.
+fn answered(frame: &Frame) -> Option<Id> {
+    match frame.peek() {
+        Some((Kind::Response { id }, _)) => id,
+        _ => None,
+    }
+}
