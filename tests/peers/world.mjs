@@ -19,7 +19,8 @@ export const BINARY = process.env.MIDCALL_BIN ?? join(HERE, "../../target/debug/
 export const PATIENCE = 45_000;
 
 const typescript = (file, version) => [NODE, join(HERE, "sdk/typescript", file), version];
-const python = (folder, file) => [PYTHON, join(HERE, "sdk", folder, file)];
+const typescript2 = (file, era) => [NODE, join(HERE, "sdk/typescript2", file), era];
+const python = (folder, file, ...era) => [PYTHON, join(HERE, "sdk", folder, file), ...era];
 
 /** The commands of clients, by their SDK. */
 export const CLIENTS = {
@@ -38,16 +39,34 @@ export const SERVERS = {
   everything: [NODE, join(PEERS, "node_modules/@modelcontextprotocol/server-everything/dist/index.js"), "stdio"],
 };
 
+/** Clients of 2026-07-28. `sdk-2-auto` would take a server of 2025, too. */
+export const MODERN_CLIENTS = {
+  "sdk-2": typescript2("client.mjs", "modern"),
+  "sdk-2-auto": typescript2("client.mjs", "auto"),
+  "python-modern": python("python", "client.py", "modern"),
+  "fastmcp-modern": python("fastmcp", "client.py", "modern"),
+};
+
+/** Servers whose tools ask in the way of 2026-07-28. `sdk-2-dual` speaks to clients of 2025 by itself, too. */
+export const MODERN_SERVERS = {
+  "sdk-2": typescript2("server.mjs", "modern"),
+  "sdk-2-dual": typescript2("server.mjs", "dual"),
+  "python-rounds": python("python", "rounds.py"),
+  "fastmcp-rounds": python("fastmcp", "rounds.py"),
+};
+
 /** A server without an SDK, for what no SDK would do: see its file. */
 export const plain = (...how) => [NODE, join(HERE, "sdk/plain/server.mjs"), ...how];
 
-/** Everything that a file of stories started is ended after it, and its folders go. */
 const ending = [];
 const folders = [];
-after(async () => {
-  await Promise.all(ending.map((end) => end()));
-  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 5 })));
-});
+
+/** Ends everything that was started, and removes its folders. */
+export async function leave() {
+  await Promise.all(ending.splice(0).map((end) => end()));
+  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 5 })));
+}
+if (process.argv[1].endsWith(".test.mjs")) after(leave); // whoever is no file of stories leaves by itself
 
 /** A promise that is not waited for any longer than `PATIENCE`. */
 export async function within(promise, what) {
@@ -151,7 +170,7 @@ export class Process {
 /** A client of some SDK at its job: see `sdk/README.md`. */
 export class Client extends Process {
   constructor(sdk, job, env) {
-    super(CLIENTS[sdk], { env });
+    super(CLIENTS[sdk] ?? MODERN_CLIENTS[sdk], { env });
     this.send(job);
   }
 

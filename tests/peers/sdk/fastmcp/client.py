@@ -1,4 +1,7 @@
-"""A client on PyPI's `fastmcp`, in legacy mode. It declares `form+url` or `nothing`: its SDK has no other way."""
+"""A client on PyPI's `fastmcp`. argv: `legacy` (without one), `auto` or `modern`, which never sends `server/discover`.
+
+It declares `form+url` or `nothing`: its SDK has no other way.
+"""
 
 import asyncio
 import json
@@ -8,7 +11,7 @@ import sys
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 from mcp.shared.exceptions import MCPError
-from mcp.types import ElicitResult
+from mcp.types import CreateMessageResult, ElicitResult, Request, Result, TextContent
 
 answers: list[dict] = []
 
@@ -17,8 +20,8 @@ def tell(**line) -> None:
     print(json.dumps(line), flush=True)
 
 
-def plain(model) -> dict:
-    return model.model_dump(mode="json", by_alias=True, exclude_unset=True)
+def plain(model) -> dict | None:
+    return model and model.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 async def answer(message, kind, params, context) -> ElicitResult:
@@ -36,18 +39,28 @@ async def answer(message, kind, params, context) -> ElicitResult:
     return ElicitResult(action="cancel")
 
 
-async def progress(progress: float, total: float | None, message: str | None) -> None:
-    tell(progress={"progress": progress, "total": total, "message": message})
+async def sample(messages, params, context) -> CreateMessageResult:
+    tell(sampled=plain(params))
+    return CreateMessageResult(model="parrot", role="assistant", content=TextContent(type="text", text="Hello"))
 
 
 async def call(client: Client, step: dict) -> None:
-    """Calls a tool, and tells how that went."""
-    answers[:] = step.get("answers", [])
+    """Calls a tool or another method, and tells how that went."""
+    if "call" not in step:  # else others may be open
+        answers.clear()
+    answers.extend(step.get("answers", []))
     of = {"call": step["call"]} if "call" in step else {}
     seconds = step.get("timeout", 30_000) / 1000
+
+    async def progress(progress: float, total: float | None, message: str | None) -> None:
+        tell(**of, progress={"progress": progress, "total": total, "message": message})
+
     follow = None if step.get("quiet") else progress
     try:
-        result = await client.call_tool_mcp(step["tool"], step.get("arguments", {}), follow, seconds)
+        if "method" in step:
+            result = await client.session.send_request(Request(method=step["method"], params=None), Result)
+        else:
+            result = await client.call_tool_mcp(step["tool"], step.get("arguments", {}), follow, seconds)
         tell(**of, result=plain(result))
     except MCPError as error:
         tell(**of, error=plain(error.error))
@@ -56,11 +69,16 @@ async def call(client: Client, step: dict) -> None:
 async def main() -> None:
     job = json.loads(sys.stdin.readline())
     command, *args = job["command"]
-    handler = {"form+url": answer, "nothing": None}[job["declare"]]
-    transport = StdioTransport(command, args, env=dict(os.environ), keep_alive=False)
-    async with Client(transport, elicitation_handler=handler, mode="legacy") as client:
-        opened = client.initialize_result
-        tell(opened={"server": plain(opened.server_info), "revision": opened.protocol_version})
+    also = job.get("also", [])
+    client = Client(
+        StdioTransport(command, args, env=dict(os.environ), keep_alive=False),
+        elicitation_handler={"form+url": answer, "nothing": None}[job["declare"]],
+        sampling_handler=sample if "sampling" in also else None,
+        roots=["file:///home"] if "roots" in also else None,
+        mode={"modern": "2026-07-28"}.get(mode := (sys.argv[1:] or ["legacy"])[0], mode),
+    )
+    async with client:
+        tell(opened={"server": plain(client.server_info), "revision": client.protocol_version})
         tell(tools=[tool.name for tool in await client.list_tools()])
         if "steps" in job:
             for step in job["steps"]:

@@ -1,15 +1,17 @@
-"""A client on PyPI's `mcp`, in legacy mode. It declares `form+url` or `nothing`: its SDK has no other way."""
+"""A client on PyPI's `mcp`. argv: `legacy` (without one), `auto` or `modern`, which never sends `server/discover`.
+
+It declares `form+url` or `nothing`: its SDK has no other way.
+"""
 
 import asyncio
 import json
 import os
 import sys
 
-from mcp import ClientSession, StdioServerParameters
+from mcp import Client, StdioServerParameters
 from mcp.client.session import ClientRequestContext
-from mcp.client.stdio import stdio_client
 from mcp.shared.exceptions import MCPError
-from mcp.types import ElicitRequestParams, ElicitResult
+from mcp.types import CreateMessageResult, ElicitRequestParams, ElicitResult, ListRootsResult, Request, Result, Root, TextContent
 
 answers: list[dict] = []
 
@@ -18,8 +20,8 @@ def tell(**line) -> None:
     print(json.dumps(line), flush=True)
 
 
-def plain(model) -> dict:
-    return model.model_dump(mode="json", by_alias=True, exclude_unset=True)
+def plain(model) -> dict | None:
+    return model and model.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 async def answer(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
@@ -37,18 +39,32 @@ async def answer(context: ClientRequestContext, params: ElicitRequestParams) -> 
     return ElicitResult(action="cancel")
 
 
-async def progress(progress: float, total: float | None, message: str | None) -> None:
-    tell(progress={"progress": progress, "total": total, "message": message})
+async def sample(context: ClientRequestContext, params) -> CreateMessageResult:
+    tell(sampled=plain(params))
+    return CreateMessageResult(model="parrot", role="assistant", content=TextContent(type="text", text="Hello"))
 
 
-async def call(session: ClientSession, step: dict) -> None:
-    """Calls a tool, and tells how that went."""
-    answers[:] = step.get("answers", [])
+async def roots(context: ClientRequestContext) -> ListRootsResult:
+    return ListRootsResult(roots=[Root(uri="file:///home")])
+
+
+async def call(client: Client, step: dict) -> None:
+    """Calls a tool or another method, and tells how that went."""
+    if "call" not in step:  # else others may be open
+        answers.clear()
+    answers.extend(step.get("answers", []))
     of = {"call": step["call"]} if "call" in step else {}
     seconds = step.get("timeout", 30_000) / 1000
+
+    async def progress(progress: float, total: float | None, message: str | None) -> None:
+        tell(**of, progress={"progress": progress, "total": total, "message": message})
+
     follow = None if step.get("quiet") else progress
     try:
-        result = await session.call_tool(step["tool"], step.get("arguments", {}), seconds, follow)
+        if "method" in step:
+            result = await client.session.send_request(Request(method=step["method"], params=None), Result)
+        else:
+            result = await client.call_tool(step["tool"], step.get("arguments", {}), seconds, follow)
         tell(**of, result=plain(result))
     except MCPError as error:
         tell(**of, error=plain(error.error))
@@ -57,19 +73,24 @@ async def call(session: ClientSession, step: dict) -> None:
 async def main() -> None:
     job = json.loads(sys.stdin.readline())
     command, *args = job["command"]
-    callback = {"form+url": answer, "nothing": None}[job["declare"]]
-    server = StdioServerParameters(command=command, args=args, env=dict(os.environ))
-    async with stdio_client(server) as (read, write), ClientSession(read, write, elicitation_callback=callback) as session:
-        opened = await session.initialize()
-        tell(opened={"server": plain(opened.server_info), "revision": opened.protocol_version})
-        tell(tools=[tool.name for tool in (await session.list_tools()).tools])
+    also = job.get("also", [])
+    client = Client(
+        StdioServerParameters(command=command, args=args, env=dict(os.environ)),
+        elicitation_callback={"form+url": answer, "nothing": None}[job["declare"]],
+        sampling_callback=sample if "sampling" in also else None,
+        list_roots_callback=roots if "roots" in also else None,
+        mode={"modern": "2026-07-28"}.get(mode := (sys.argv[1:] or ["legacy"])[0], mode),
+    )
+    async with client:
+        tell(opened={"server": plain(client.server_info), "revision": client.protocol_version})
+        tell(tools=[tool.name for tool in (await client.list_tools()).tools])
         if "steps" in job:
             for step in job["steps"]:
-                await call(session, step)
+                await call(client, step)
         else:
             async with asyncio.TaskGroup() as calls:
                 while line := await asyncio.to_thread(sys.stdin.readline):
-                    calls.create_task(call(session, json.loads(line)))
+                    calls.create_task(call(client, json.loads(line)))
     tell(closed=True)
 
 

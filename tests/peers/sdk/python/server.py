@@ -7,7 +7,16 @@ from collections import Counter
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
-from mcp.types import ElicitRequestURLParams, ToolAnnotations
+from mcp.types import (
+    INVALID_REQUEST,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitRequestURLParams,
+    ElicitResult,
+    SamplingMessage,
+    TextContent,
+    ToolAnnotations,
+)
 from pydantic import BaseModel, EmailStr, Field, create_model
 from typing import Literal
 
@@ -61,11 +70,17 @@ def texts(*names: str) -> type[BaseModel]:
     return create_model("Texts", **{name: (str, Field(title=name.title(), min_length=1)) for name in names})
 
 
+def plain(model) -> dict:
+    return model.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
 async def ask(ctx: Context, message: str, schema: type[BaseModel]) -> dict:
     """What a question brought, the error included."""
     try:
         brought = await ctx.elicit(message, schema=schema)
     except MCPError as error:
+        if error.error.code == INVALID_REQUEST:  # there is no way to ask on this connection
+            raise
         return {"error": {"code": error.error.code, "message": error.error.message}}
     except ValueError as error:
         return {"error": {"message": str(error)}}
@@ -90,9 +105,9 @@ async def large(ctx: Context) -> str:
 
 
 @tool()
-async def wizard(ctx: Context) -> str:
+async def wizard(ctx: Context, steps: int = 5) -> str:
     brought: list[dict] = []
-    while len(brought) < 5 and (not brought or brought[-1].get("action") == "accept"):
+    while len(brought) < steps and (not brought or brought[-1].get("action") == "accept"):
         brought.append(await ask(ctx, f"Step {len(brought) + 1}", texts("value")))
     return json.dumps(brought)
 
@@ -173,6 +188,29 @@ async def linked(links: list[str], stubborn: bool = False) -> str:
 async def finish(id: str, ctx: Context) -> str:
     await ctx.session.send_elicit_complete(id)
     return "[]"
+
+
+@tool()
+async def numbered(number: int, ctx: Context) -> str:
+    return json.dumps([await ask(ctx, f"Number {number}", texts("value"))])
+
+
+@tool()
+async def brief(ctx: Context) -> str:
+    schema = {"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]}
+    params = ElicitRequestFormParams(message="Delete 3 files?", requested_schema=schema, _meta={"dev.midcall/timeoutMs": 1000})
+    return json.dumps([plain(await ctx.session.send_request(ElicitRequest(params=params), ElicitResult))])
+
+
+@tool()
+async def sample(ctx: Context) -> str:
+    hello = SamplingMessage(role="user", content=TextContent(type="text", text="Say hello"))
+    return json.dumps([plain(await ctx.session.create_message([hello], max_tokens=100))])
+
+
+@tool()
+async def roots(ctx: Context) -> str:
+    return json.dumps([plain(await ctx.session.list_roots())])
 
 
 @server.tool(name="ran", annotations=ToolAnnotations(read_only_hint=True))

@@ -9,15 +9,16 @@ const version = process.argv[2];
 const require = createRequire(join(process.env.MIDCALL_PEERS, "package.json"));
 const { Client } = require(`${version}/client/index.js`);
 const { StdioClientTransport } = require(`${version}/client/stdio.js`);
-const { ElicitRequestSchema } = require(`${version}/types.js`);
+const { CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema, ResultSchema } = require(`${version}/types.js`);
 
 const DECLARED = { "form+url": { form: {}, url: {} }, form: { form: {} }, "{}": {} };
 const tell = (line) => process.stdout.write(JSON.stringify(line) + "\n");
 const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-const { command: [command, ...args], declare, steps } = JSON.parse((await input.next()).value);
+const { command: [command, ...args], declare, also = [], steps } = JSON.parse((await input.next()).value);
 
 const elicitation = DECLARED[declare];
-const client = new Client({ name: `${version}-client`, version: "1.0.0" }, { capabilities: elicitation ? { elicitation } : {} });
+const capabilities = { ...(elicitation && { elicitation }), ...Object.fromEntries(also.map((name) => [name, {}])) };
+const client = new Client({ name: `${version}-client`, version: "1.0.0" }, { capabilities });
 let answers = [];
 if (elicitation) {
   client.setRequestHandler(ElicitRequestSchema, async ({ params }, { requestId, signal }) => {
@@ -33,6 +34,13 @@ if (elicitation) {
     return { action: "cancel" };
   });
 }
+if (also.includes("sampling")) {
+  client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => {
+    tell({ sampled: params });
+    return { model: "parrot", role: "assistant", content: { type: "text", text: "Hello" } };
+  });
+}
+if (also.includes("roots")) client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: "file:///home" }] }));
 const transport = new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
 let revision;
 transport.setProtocolVersion = (agreed) => (revision = agreed);
@@ -43,13 +51,14 @@ tell({ tools: (await client.listTools()).tools.map(({ name }) => name) });
 /** What takes a call back. */
 const taking = new Map();
 
-/** Calls a tool, and tells how that went. */
-async function call({ call, tool, arguments: given = {}, answers: prepared = [], timeout = 30_000, quiet, takeBack }) {
+/** Calls a tool or another method, and tells how that went. */
+async function call({ call, method, tool, arguments: given = {}, answers: prepared = [], timeout = 30_000, quiet, takeBack }) {
   if (takeBack) return taking.get(takeBack).abort("taken back");
-  answers = prepared;
+  answers = call === undefined ? prepared : [...answers, ...prepared]; // others may be open
   taking.set(call, new AbortController());
-  const options = { timeout, signal: taking.get(call).signal, ...(quiet ? {} : { onprogress: (progress) => tell({ progress }) }) };
-  await client.callTool({ name: tool, arguments: given }, undefined, options).then(
+  const options = { timeout, signal: taking.get(call).signal, ...(quiet ? {} : { onprogress: (progress) => tell({ call, progress }) }) };
+  const calling = method ? client.request({ method }, ResultSchema, options) : client.callTool({ name: tool, arguments: given }, undefined, options);
+  await calling.then(
     (result) => tell({ call, result }),
     ({ code, message, data }) => tell({ call, error: { code, message, data } }),
   );

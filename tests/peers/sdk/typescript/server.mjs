@@ -12,10 +12,14 @@ const { CallToolRequestSchema, ListToolsRequestSchema, UrlElicitationRequiredErr
 
 const server = new Server({ name: version, version: "1.0.0" }, { capabilities: { tools: {} } });
 
-/** What a question brought, the error included. The file MIDCALL_HEARD is told of it, a line each. */
+/** What a question brought, the error included. */
+const brings = (question) => question.catch(({ code, message }) => ({ error: { code, message } }));
+
+/** Asks. The file MIDCALL_HEARD is told of what it brought, a line each. */
 async function ask(params, options) {
-  const brought = await server.elicitInput(params, options).catch(({ code, message }) => ({ error: { code, message } }));
-  if (process.env.MIDCALL_HEARD) appendFileSync(process.env.MIDCALL_HEARD, `${brought.action ?? "error"}\n`);
+  const brought = await brings(server.elicitInput(params, options));
+  if (process.env.MIDCALL_HEARD) appendFileSync(process.env.MIDCALL_HEARD, `${brought.action ?? "error"}
+`);
   return brought;
 }
 
@@ -32,6 +36,8 @@ const BOOK = form("Which table?", {
 }, ["name", "guests"]);
 const LARGE = form("Thirty things", Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`field${n}`, text(`Field ${n}`)])));
 
+const HELLO = { role: "user", content: { type: "text", text: "Say hello" } };
+
 /** How often each tool ran: a call that is made again shows here. */
 const ran = {};
 
@@ -44,9 +50,9 @@ const tools = {
   confirm: async () => [await ask(CONFIRM)],
   form: async () => [await ask(BOOK)],
   large: async () => [await ask(LARGE)],
-  async wizard() {
+  async wizard({ steps = 5 }) {
     const brought = [];
-    for (let step = 1; step <= 5 && (brought.at(-1)?.action ?? "accept") === "accept"; step++) {
+    for (let step = 1; step <= steps && (brought.at(-1)?.action ?? "accept") === "accept"; step++) {
       brought.push(await ask(form(`Step ${step}`, { value: text(`Value ${step}`) })));
     }
     return brought;
@@ -82,6 +88,10 @@ const tools = {
     await complete(id);
     return [];
   },
+  numbered: async ({ number }) => [await ask(form(`Number ${number}`, { value: text("Value") }))],
+  brief: async () => [await ask({ ...CONFIRM, _meta: { "dev.midcall/timeoutMs": 1_000 } })],
+  sample: async () => [await brings(server.createMessage({ messages: [HELLO], maxTokens: 100 }))],
+  roots: async () => [await brings(server.listRoots())],
   ran: async () => ran,
 };
 if (version === "sdk-1.20") for (const name of ["link", "linked", "finish"]) delete tools[name];

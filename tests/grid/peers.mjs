@@ -1,0 +1,55 @@
+// Who meets whom: the peers of each revision, and what one of them cannot do by itself.
+import { CLIENTS, MODERN_CLIENTS, MODERN_SERVERS, SERVERS } from "../peers/world.mjs";
+
+export const NONE = "no elicitation";
+export const JUNE = "2025-06-18";
+export const NOVEMBER = "2025-11-25";
+export const JULY = "2026-07-28";
+
+const client = (sdk, revision, declare, wire = revision) => ({ sdk, revision, declare, wire });
+const server = (sdk, revision) => ({ sdk, revision, command: { ...SERVERS, ...MODERN_SERVERS }[sdk] });
+
+/** `wire` is the revision that a client speaks, whatever it declares. */
+const clients = [
+  client("sdk-1", NONE, "nothing", NOVEMBER),
+  client("sdk-2", NONE, "nothing", JULY),
+  client("python-modern", NONE, "nothing", JULY),
+  client("sdk-1.20", JUNE, "{}"),
+  client("sdk-1", NOVEMBER, "form+url"),
+  client("python", NOVEMBER, "form+url"),
+  client("fastmcp", NOVEMBER, "form+url"),
+  client("sdk-2", JULY, "form+url"),
+  client("sdk-2-auto", JULY, "form+url"),
+  client("python-modern", JULY, "form+url"),
+  client("fastmcp-modern", JULY, "form+url"),
+];
+
+const servers = {
+  "sdk-1.20": server("sdk-1.20", JUNE),
+  "sdk-1": server("sdk-1", NOVEMBER),
+  python: server("python", NOVEMBER),
+  fastmcp: server("fastmcp", NOVEMBER),
+  "sdk-2": server("sdk-2", JULY),
+  "sdk-2-dual": server("sdk-2-dual", JULY),
+  "python-rounds": server("python-rounds", JULY),
+  "fastmcp-rounds": server("fastmcp-rounds", JULY),
+};
+
+/** The servers that each client meets, in the order of `clients`: all of them with TypeScript's, and each with each revision. */
+const MEETS = [
+  ["sdk-1.20", "sdk-1", "python", "fastmcp", "sdk-2", "sdk-2-dual", "python-rounds", "fastmcp-rounds"],
+  ["sdk-1.20", "sdk-1", "fastmcp", "sdk-2", "python-rounds"],
+  ["sdk-1", "python", "fastmcp-rounds"],
+  ["sdk-1.20", "sdk-1", "python", "sdk-2", "fastmcp-rounds"],
+  ["sdk-1.20", "sdk-1", "fastmcp", "sdk-2", "sdk-2-dual", "python-rounds"],
+  ["sdk-1.20", "python", "sdk-2", "python-rounds"],
+  ["sdk-1", "fastmcp-rounds"],
+  ["sdk-1.20", "sdk-1", "python", "fastmcp", "sdk-2", "python-rounds"],
+  ["sdk-1", "sdk-2-dual"],
+  ["sdk-1.20", "sdk-1", "sdk-2", "python-rounds"],
+  ["fastmcp", "fastmcp-rounds"],
+];
+
+export const PAIRS = clients.flatMap((client, place) => MEETS[place].map((name) => ({ client, server: servers[name] })));
+export const REVISIONS = { clients: [NONE, JUNE, NOVEMBER, JULY], servers: [JUNE, NOVEMBER, JULY] };
+export const isModern = (revision) => revision === JULY;

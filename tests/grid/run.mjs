@@ -1,0 +1,70 @@
+// `./test grid`: every client with every server, in every story, on real peers.
+//
+//   run.mjs [--json] [--direct] [CLIENT/SERVER]
+//
+// --json prints a line per cell. --direct leaves the gateway out, to see what peers do by themselves.
+// A cell that is not green, or that no pair of peers covers, is a failure.
+import { leave, within } from "../peers/world.mjs";
+import { PAIRS } from "./peers.mjs";
+import { STORIES } from "./stories.mjs";
+import { table } from "./table.mjs";
+import { Trio } from "./trio.mjs";
+
+const AT_ONCE = 2;
+
+const words = process.argv.slice(2);
+const [json, direct] = ["--json", "--direct"].map((option) => words.includes(option));
+const only = words.find((word) => !word.startsWith("--"));
+
+/** Plays one story, in a trio of its own if it needs other flags. */
+async function play(trio, pair, { flags, play }) {
+  const others = flags?.(pair);
+  const playing = others ? await within(Trio.start(pair, { direct, flags: others }), "the start") : trio;
+  await within(play(playing), "the end of the story");
+  if (others) await playing.end();
+}
+
+/** Plays all the stories of a pair: a cell each. */
+async function meet(pair) {
+  const { client, server } = pair;
+  const cells = [];
+  let trio;
+  for (const [story, its] of Object.entries(STORIES)) {
+    const cell = { client: client.revision, server: server.revision, transport: "stdio-stdio", story, peers: `${client.sdk}/${server.sdk}` };
+    cells.push(cell);
+    cell.reason = its.lacks?.(pair) || its.fails?.(pair) || undefined;
+    cell.result = cell.reason ? "n/a" : "green";
+    if (cell.reason) continue;
+    try {
+      trio ??= await within(Trio.start(pair, { direct }), "the start");
+      await play(trio, pair, its);
+    } catch (error) {
+      Object.assign(cell, { result: "red", reason: `${error.message}\n${trio?.running.errors.slice(-1_000) ?? ""}` });
+      if (!trio) break; // the others would not start either
+      trio.running.process.kill(); // what is left of this story is none of the next one's business
+      trio = undefined;
+    }
+  }
+  await trio?.end().catch((error) => Object.assign(cells.at(-1), { result: "red", reason: error.message }));
+  return cells;
+}
+
+for (const signal of ["SIGINT", "SIGTERM"]) {
+  process.on(signal, async () => {
+    await leave();
+    process.exit(1);
+  });
+}
+const waiting = PAIRS.filter(({ client, server }) => !only || only === `${client.sdk}/${server.sdk}`);
+const cells = [];
+await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+  for (let pair; (pair = waiting.shift()); ) {
+    const met = await meet(pair);
+    cells.push(...met);
+    if (json) for (const cell of met) console.log(JSON.stringify(cell));
+  }
+}));
+await leave();
+const faults = table(cells, { prints: !json, whole: !only && !direct });
+for (const fault of faults) console.error(`not green: ${fault}`);
+process.exit(faults.length ? 1 : 0);

@@ -1,0 +1,120 @@
+// What is played with each pair, and what must come of it. A story that the protocol has no words for
+// says so (`lacks`), and so does one that a peer cannot do (`fails`).
+import assert from "node:assert/strict";
+import { BOOKED, DELETE, SIGN_IN, TABLE } from "../peers/jobs.mjs";
+import { JUNE, NOVEMBER, isModern } from "./peers.mjs";
+
+const accept = (message, content) => ({ message, action: "accept", content });
+/** Who says no at once has asked nobody: a person takes longer. */
+const no = (action) => ({ message: DELETE, action, after: 300 });
+const accepted = (brought) => brought.map(({ action, content }) => (assert.equal(action, "accept"), content));
+
+/** A tool that asks; the answers; and what its server must hear. */
+const asking = (step, answers, check) => async (trio) => check(await trio.asks(step, answers));
+
+export const STORIES = {
+  form: {
+    play: asking({ tool: "form" }, [accept(TABLE, BOOKED)], (brought) => assert.deepEqual(accepted(brought), [BOOKED])),
+  },
+
+  url: {
+    lacks: ({ server }) => server.revision === JUNE && "2025-06-18 has no links",
+    play: asking({ tool: "link" }, [{ message: SIGN_IN, action: "accept" }], (brought) => assert.equal(brought[0].action, "accept")),
+  },
+
+  "-32042": {
+    lacks: ({ server }) => server.revision !== NOVEMBER && "only 2025-11-25 has that error",
+    fails: ({ server }) => server.sdk === "fastmcp" && "fastmcp makes a text of that error",
+    async play(trio) {
+      const step = { tool: "linked", arguments: { links: ["first"] } };
+      if (trio.client.wire === NOVEMBER && trio.shows("url")) {
+        // The client is told, follows the link in its own way and calls again.
+        const { error } = await trio.calls(step);
+        assert.equal(error.code, -32042);
+        assert.equal(error.data.elicitations[0].url, "https://example.com/first");
+        assert.deepEqual(await trio.brings(step), []);
+      } else {
+        assert.deepEqual(await trio.asks(step, [{ message: "Open first", action: "accept", finished: true }]), []);
+      }
+      if (trio.server.sdk === "sdk-1") assert.equal((await trio.brings({ tool: "ran" })).linked, 1);
+    },
+  },
+
+  "three rounds": {
+    play: asking({ tool: "wizard", arguments: { steps: 3 } }, [1, 2, 3].map((step) => accept(`Step ${step}`, { value: `value ${step}` })), (brought) =>
+      assert.deepEqual(accepted(brought), [1, 2, 3].map((step) => ({ value: `value ${step}` })))),
+  },
+
+  "two at once": {
+    play: asking({ tool: "both" }, [accept("Which day?", { day: "Monday" }), accept("Which town?", { town: "Olinda" })], (brought) =>
+      assert.deepEqual(accepted(brought), [{ town: "Olinda" }, { day: "Monday" }])),
+  },
+
+  decline: {
+    play: asking({ tool: "confirm" }, [no("decline")], (brought) => assert.equal(brought[0].action, "decline")),
+  },
+
+  cancel: {
+    play: asking({ tool: "confirm" }, [no("cancel")], (brought) => assert.equal(brought[0].action, "cancel")),
+  },
+
+  timeout: {
+    // Between peers of one era a client's question passes through, and the server's own patience counts.
+    flags: ({ client, server }) => client.declare !== "nothing" && isModern(client.wire) === isModern(server.revision) && ["--ask", "page"],
+    async play(trio) {
+      const calling = trio.calls({ tool: "brief" });
+      if (trio.shows("form")) await trio.told("asked");
+      else assert.equal((await trio.person.closed((await trio.person.sees(DELETE)).id)).state, "timed_out");
+      assert.equal(trio.brought(await calling)[0].action, "cancel");
+    },
+  },
+
+  "server cancels": {
+    lacks: ({ server }) => isModern(server.revision) && "2026-07-28 has no way to take a question back",
+    async play(trio) {
+      // Whoever is asked by its own call's result cannot be told before it comes back.
+      const late = trio.shows("form") && isModern(trio.client.wire);
+      const answers = late ? [{ ...accept(DELETE, { sure: true }), after: 1_500 }] : [];
+      const calling = trio.calls({ tool: "impatient", arguments: { ms: 500 }, answers });
+      if (!trio.shows("form")) {
+        const { state, reason } = await trio.person.closed((await trio.person.sees(DELETE)).id);
+        assert.deepEqual({ state, reason }, { state: "withdrawn", reason: "by_server" });
+      } else if (!late) {
+        await trio.told("withdrawn");
+      }
+      assert.ok(trio.brought(await calling)[0].error);
+    },
+  },
+
+  sampling: {
+    async play(trio) {
+      const [brought] = await trio.brings({ tool: "sample" });
+      assert.equal(brought.model, "parrot");
+      assert.equal((await trio.told("sampled")).messages[0].content.text, "Say hello");
+    },
+  },
+
+  roots: {
+    play: async (trio) => assert.deepEqual((await trio.brings({ tool: "roots" }))[0].roots, [{ uri: "file:///home" }]),
+  },
+
+  progress: {
+    async play(trio) {
+      const response = await trio.calls({ tool: "steps", arguments: { steps: 2 } });
+      trio.brought(response);
+      for (const step of [1, 2]) {
+        const { progress } = await trio.running.told.next(({ call, progress }) => call === response.call && progress);
+        assert.deepEqual([progress.progress, progress.total], [step, 2]);
+      }
+    },
+  },
+
+  "waiting rounds": {
+    lacks: ({ server }) => !isModern(server.revision) && "only 2026-07-28 has rounds without questions",
+    play: async (trio) => assert.deepEqual(await trio.brings({ tool: "wait" }), []),
+  },
+
+  "unknown method": {
+    play: async (trio) => assert.equal((await trio.calls({ method: "x/unknown" })).error?.code, -32601),
+  },
+};
