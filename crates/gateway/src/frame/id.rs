@@ -46,6 +46,12 @@ impl Id {
     }
 }
 
+impl From<u64> for Id {
+    fn from(number: u64) -> Self {
+        Self(number.to_string().into())
+    }
+}
+
 /// Ids of our own requests. Nobody else's are like them: they begin with what nobody guesses.
 pub struct OwnIds {
     prefix: Token,

@@ -35,7 +35,7 @@ fn server(answers: &[(&str, Value)]) -> String {
     }
     format!(
         r#"n=0
-        answer() {{ n=$((n+1)); printf '{{"jsonrpc":"2.0","id":"midcall-doctor-%d",%s\n' $n "${{1#?}}"; }}
+        answer() {{ n=$((n+1)); printf '{{"jsonrpc":"2.0","id":%d,%s\n' $n "${{1#?}}"; }}
         while IFS= read -r line; do case "$line" in
         *'"method":"notifications'*) ;;
         {cases}

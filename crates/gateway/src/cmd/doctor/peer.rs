@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::frame::{Frame, Id, Kind, Members, OwnIds};
+use crate::frame::{Frame, Id, Kind, Members};
 use crate::transport::child::{Child, StartError};
 use crate::transport::{Line, Lines, Outbox, Reading};
 
@@ -24,7 +24,7 @@ pub struct Peer {
     to: Outbox,
     errors: Arc<Mutex<VecDeque<u8>>>,
     hearing: JoinHandle<()>,
-    ids: OwnIds,
+    asked: u64,
     /// Whether it reads no more.
     is_deaf: bool,
     noise: Noise,
@@ -87,7 +87,7 @@ impl Peer {
             to: Outbox::new(input),
             hearing: tokio::spawn(hear(errors, Arc::clone(&kept))),
             errors: kept,
-            ids: OwnIds::default(),
+            asked: 0,
             is_deaf: false,
             noise: Noise::default(),
         })
@@ -100,7 +100,8 @@ impl Peer {
         params: &Value,
         until: Instant,
     ) -> Result<Value, Trouble> {
-        let id = self.ids.fresh();
+        self.asked += 1;
+        let id = Id::from(self.asked);
         self.to
             .push(Frame::request(&id, method, params).into_bytes());
         let answer = timeout_at(until, self.answer(&id)).await;
