@@ -159,6 +159,7 @@ impl Bridge {
                 if members.revision.is_some() || method == "server/discover" {
                     if self.front.is_none() {
                         self.session.ask_in_rounds(true);
+                        self.session.keep_time();
                         self.front = Some(Front::new(self.hold, self.patience));
                     }
                 } else if method == "initialize" && self.front.take().is_some() {
@@ -258,7 +259,7 @@ impl Bridge {
                     Some((Kind::Response { id: Some(id) }, members)) => {
                         match self.passing.remove(id) {
                             // From now on the session knows of it.
-                            Some(Some(call)) if self.speaks_both && refuses_era(members) => {
+                            Some(Some(call)) if self.speaks_both && is_other_era(members) => {
                                 if let Some(tool) = tool(&call) {
                                     self.elsewhere.insert(tool, frame.kept());
                                 }
@@ -313,6 +314,9 @@ impl Bridge {
             modern = found.is_some(),
             "it is known what the server speaks"
         );
+        if found.is_some() {
+            self.session.keep_time();
+        }
         let listens = self.front.is_none();
         self.back = found.map(|found| Back::new(found, listens));
         if let Some((request, error)) = probe.failed {
@@ -402,6 +406,18 @@ impl Bridge {
             }
         }
     }
+}
+
+/// Whether a modern server says, in whatever words, that it has to be called in the other era.
+fn is_other_era(members: &Members<'_>) -> bool {
+    #[derive(serde::Deserialize)]
+    struct RpcError {
+        code: i64,
+    }
+    let error = members.error.map(serde_json::from_slice::<RpcError>);
+    let needs_links =
+        error.is_some_and(|error| error.is_ok_and(|it| it.code == code::URL_ELICITATION_REQUIRED));
+    needs_links || refuses_era(members)
 }
 
 /// What a modern request says that its client can ask.

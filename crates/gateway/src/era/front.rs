@@ -289,7 +289,7 @@ impl Front {
                 }
                 "notifications/cancelled" => {
                     if let Some(id) = members.request_id.and_then(Id::read) {
-                        self.parked.withdraw(&id);
+                        self.parked.withdraw(now, &id);
                     }
                 }
                 "notifications/message" => {

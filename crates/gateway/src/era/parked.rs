@@ -91,6 +91,10 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// How many calls may be open.
 const MOST: usize = 10_000;
 
+/// How many questions are told in one call before others are preferred. Clients give up a call
+/// that asks too often, and it need not even be the one that does.
+const ENOUGH: usize = 8;
+
 /// By how many of its last states a call is known.
 const STATES: usize = 4;
 
@@ -200,23 +204,27 @@ impl Parked {
         let oldest = self
             .calls
             .iter_mut()
-            .min_by_key(|(_, call)| (call.waiter.is_none(), call.nth));
+            .min_by_key(|(_, call)| (call.waiter.is_none(), call.asks >= ENOUGH, call.nth));
         let Some((_, call)) = oldest else {
             return Err(ask);
         };
         call.asks += 1;
         ask.key = format!("q{}", call.asks);
         call.untold.push(ask);
-        let until = now + self.patience;
-        steps.extend(call.tell(until).map(Step::Out));
+        steps.extend(call.tell(now, self.patience).map(Step::Out));
         Ok(())
     }
 
-    /// The session takes a question back.
-    pub fn withdraw(&mut self, id: &Id) {
+    /// The session takes a question back. The client cannot be told; what becomes of its call
+    /// without an answer, it may still come for.
+    pub fn withdraw(&mut self, now: Instant, id: &Id) {
         for call in self.calls.values_mut() {
+            let had = call.asked.len();
             call.asked.retain(|ask| ask.id != *id);
             call.untold.retain(|ask| ask.id != *id);
+            if call.asked.len() < had && call.asked.is_empty() && call.waiter.is_none() {
+                call.until = Some(now + AWAY);
+            }
         }
     }
 
@@ -282,8 +290,7 @@ impl Parked {
         if let Some(result) = call.result.take() {
             return self.ends(now, &session_id, result, steps);
         }
-        let until = now + self.patience;
-        steps.extend(call.tell(until).map(Step::Out));
+        steps.extend(call.tell(now, self.patience).map(Step::Out));
     }
 
     /// A call is over.
@@ -398,7 +405,7 @@ impl Parked {
 
 impl Call {
     /// Asks the client what it has not been asked yet, if it waits.
-    fn tell(&mut self, until: Instant) -> Option<Frame> {
+    fn tell(&mut self, now: Instant, patience: Duration) -> Option<Frame> {
         if self.untold.is_empty() {
             return None;
         }
@@ -412,20 +419,23 @@ impl Call {
             requests.insert(ask.key.clone(), request);
         }
         self.asked.append(&mut self.untold);
+        // The session takes back what people do not answer in time, and nothing else.
+        let is_for_people = |ask: &Ask| ask.elicitation.is_some();
+        let until = (!self.asked.iter().all(is_for_people)).then(|| now + patience);
         Some(self.leaves(&waiter, Some(requests), until))
     }
 
     /// Tells the client to come back, with nothing to ask.
     fn come_back(&mut self, until: Instant) -> Option<Frame> {
         let waiter = self.waiter.take()?;
-        Some(self.leaves(&waiter, None, until))
+        Some(self.leaves(&waiter, None, Some(until)))
     }
 
     fn leaves(
         &mut self,
         waiter: &Waiter,
         requests: Option<Map<String, Value>>,
-        until: Instant,
+        until: Option<Instant>,
     ) -> Frame {
         let state = Token::random();
         let mut told = json!({"resultType": InputRequiredResult::RESULT_TYPE});
@@ -437,7 +447,7 @@ impl Call {
             self.states.pop_front();
         }
         self.states.push_back(state);
-        self.until = Some(until);
+        self.until = until;
         Frame::result(&waiter.id, &told)
     }
 }

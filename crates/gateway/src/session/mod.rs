@@ -13,6 +13,7 @@ mod client;
 mod confirm;
 mod errand;
 mod hold;
+mod lapse;
 mod links;
 mod model;
 mod plan;
@@ -139,6 +140,7 @@ pub struct Session {
     errands: Errands,
     /// Whether the client is asked in the results of its calls, not by requests.
     in_rounds: bool,
+    keeps_time: bool,
     /// Whether the client is gone.
     client_gone: bool,
     /// How the server went, once it is gone.
@@ -168,6 +170,7 @@ impl Session {
             questions: Questions::default(),
             errands: Errands::default(),
             in_rounds: false,
+            keeps_time: false,
             client_gone: false,
             server_gone: None,
             keep_alive: None,
@@ -195,6 +198,7 @@ impl Session {
             Event::ServerGone(how) => self.server_gone(now, how, acts),
         }
         self.model_lapses(now, acts);
+        self.client_lapses(now, acts);
         self.let_go(now, acts);
         self.keep_alive(now, acts);
     }
@@ -232,6 +236,7 @@ impl Session {
             self.lets_go_at(),
             self.claims.wakes_at(),
             self.model_lapses_at(),
+            self.client_lapses_at(),
         ];
         times.into_iter().flatten().min()
     }
@@ -333,6 +338,7 @@ impl Session {
                 let at = At::Client {
                     told: None,
                     since: now,
+                    until: self.client_until(now, &elicitation, &wanted_by),
                 };
                 let question = Question::new(elicitation, wanted_by, calls, at);
                 self.questions.add(Some(id), question);

@@ -5,7 +5,6 @@
 //! call, or the next question. What it says is not taken for a human's word.
 
 use std::collections::VecDeque;
-use std::time::Duration;
 
 use midcall_core::{Elicitation, Kind, Wanted};
 use midcall_desk::{By, Outcome, Route};
@@ -49,9 +48,6 @@ enum How {
     Otherwise(&'static str),
 }
 
-/// How long a model may have at most.
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
-
 /// How many are remembered.
 const REMEMBERED: usize = 256;
 
@@ -91,8 +87,7 @@ impl Session {
         id: Option<Id>,
         acts: &mut Vec<Act>,
     ) {
-        let wanted = question.elicitation.timeout_ms.map(Duration::from_millis);
-        let patience = wanted.unwrap_or(self.rules.patience).min(LONGEST);
+        let patience = self.patience(&question.elicitation);
         question.at = At::Model(Model {
             name: Token::random(),
             told_in: None,

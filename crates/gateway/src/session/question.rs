@@ -44,6 +44,7 @@ pub enum At {
     Client {
         told: Option<Box<Telling>>,
         since: Instant,
+        until: Option<Instant>,
     },
     /// People, at the desk.
     Desk(State),

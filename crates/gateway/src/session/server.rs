@@ -137,12 +137,14 @@ impl Session {
         }
         let route = self.route(&elicitation, &calls, &plan);
         let wanted_by = WantedBy::Server(id.clone());
-        let new = |at| Question::new(elicitation.clone(), wanted_by, calls, at);
+        let new = |at| Question::new(elicitation.clone(), wanted_by.clone(), calls, at);
         match route {
             Some(Route::Client) => {
+                let until = self.client_until(now, &elicitation, &wanted_by);
                 let question = new(At::Client {
                     told: self.told(&elicitation),
                     since: now,
+                    until,
                 });
                 acts.push(Act::ToClient(question.told(&frame).unwrap_or(frame)));
                 self.questions.add(Some(id), question);

@@ -191,23 +191,45 @@ fn coming_back_twice_answers_once_and_gets_the_result() {
 }
 
 #[test]
+fn a_client_that_comes_back_too_late_hears_what_the_server_made_of_that() {
+    let mut params = day();
+    params["_meta"] = json!({"dev.midcall/timeoutMs": 1000});
+    let (mut world, round) = asked(params);
+    world.passes(Duration::from_millis(999));
+    assert!(world.to_server.is_empty());
+    world.passes(Duration::from_millis(1));
+    assert_eq!(world.told_server()["result"]["action"], "cancel");
+    world.server(json!({"jsonrpc": "2.0", "id": 1, "result": {"content": []}}));
+    assert!(world.to_client.is_empty());
+    world.passes(Duration::from_secs(59));
+    world.client(back(2, &round, json!({"q1": monday()})));
+    let told = world.told_client();
+    assert_eq!(
+        (&told["id"], &told["result"]["content"]),
+        (&json!(2), &json!([]))
+    );
+    assert!(world.to_server.is_empty(), "the answer came too late");
+}
+
+#[test]
 fn a_client_that_never_comes_back_has_said_nothing() {
     let (mut world, round) = asked(day());
     world.passes(Duration::from_secs(299));
     assert!(world.to_server.is_empty());
     world.passes(Duration::from_secs(1));
-    let [answer, cancel] = &world.to_server[..] else {
-        panic!("{:?}", world.to_server)
-    };
+    let answer = world.told_server();
     assert_eq!(
         (&answer["id"], &answer["result"]["action"]),
         (&json!("s7"), &json!("cancel"))
     );
+    let outcome = &answer["result"]["_meta"]["dev.midcall/outcome"];
+    assert_eq!(outcome["state"], "timed_out");
+    world.passes(Duration::from_secs(60));
+    let cancel = world.told_server();
     assert_eq!(
         (&cancel["method"], &cancel["params"]["requestId"]),
         (&json!("notifications/cancelled"), &json!(1))
     );
-    world.to_server.clear();
     world.client(back(2, &round, json!({"q1": monday()})));
     assert_eq!(world.told_client()["error"]["code"], -32602);
     assert!(world.to_server.is_empty());
@@ -430,4 +452,29 @@ fn the_server_going_ends_every_call_wherever_it_is() {
             .unwrap()
             .contains("ended before it answered")
     );
+}
+
+#[test]
+fn a_call_that_others_ask_in_is_not_asked_in_too_often() {
+    let mut world = modern_to_legacy("client,page", both());
+    let mut waiting = [1, 2];
+    for id in waiting {
+        world.client(call(id, Value::Null));
+    }
+    world.to_server.clear();
+    let mut rounds = [0, 0]; // TypeScript's client gives up after 10
+    for id in 101..=112 {
+        let ask =
+            json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": day()});
+        world.server(ask);
+        let round = world.told_client();
+        let place = waiting.iter().position(|id| round["id"] == *id).unwrap();
+        waiting[place] = id;
+        rounds[place] += 1;
+        let requests = round["result"]["inputRequests"].as_object().unwrap();
+        let key = requests.keys().next().unwrap();
+        world.client(back(id, &round["result"], json!({key: monday()})));
+        assert_eq!(world.told_server()["id"], id);
+    }
+    assert_eq!(rounds, [8, 4]);
 }

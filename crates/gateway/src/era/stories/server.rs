@@ -298,3 +298,26 @@ fn what_cannot_be_read_is_an_error_of_the_call() {
         );
     }
 }
+
+#[test]
+fn a_question_that_the_client_does_not_answer_in_time_ends() {
+    let mut world = legacy_to_modern("client,page", able());
+    world.client(call(1));
+    world.to_server.clear();
+    let mut round = needs(&json!(1), asks("k", day()), json!("s"));
+    round["result"]["_meta"] = json!({"dev.midcall/timeoutMs": 1000});
+    world.server(round);
+    let ask = world.told_client();
+    world.passes(Duration::from_secs(1));
+    let cancel = world.told_client();
+    assert_eq!(
+        (&cancel["method"], &cancel["params"]["requestId"]),
+        (&json!("notifications/cancelled"), &ask["id"])
+    );
+    let again = world.told_server();
+    assert_eq!(again["params"]["inputResponses"]["k"]["action"], "cancel");
+    let outcome = &again["params"]["_meta"]["dev.midcall/outcome"];
+    assert_eq!(outcome["k"]["state"], "timed_out");
+    world.client(json!({"jsonrpc": "2.0", "id": ask["id"], "result": monday()}));
+    assert!(world.to_server.is_empty(), "the answer came too late");
+}
