@@ -130,7 +130,7 @@ impl Back {
                 if self.listens {
                     let id = self.own_ids.fresh();
                     let listen = self.listening.start(id, &self.discovered, &self.meta());
-                    steps.extend(listen.map(Step::Out));
+                    steps.extend(listen.into_iter().map(Step::Out));
                 }
             }
             "ping" => {}
@@ -146,6 +146,7 @@ impl Back {
                 steps.extend(
                     self.listening
                         .resource(id, uri, wants, &meta)
+                        .into_iter()
                         .map(Step::Out),
                 );
             }
@@ -245,7 +246,7 @@ impl Back {
         let Some(call) = self.calls.remove(&id) else {
             return;
         };
-        self.asked.retain(|_, (of, _)| *of != id);
+        self.take_back(&id, steps);
         // Between two rounds the server has nothing to take back.
         if self.ids.remove(&call.at).is_some() {
             let cancel = frame.with(&["params", "requestId"], call.at.as_json());
@@ -291,7 +292,7 @@ impl Back {
     fn fail(&mut self, id: &Id, error: &Value, steps: &mut Vec<Step>) {
         if let Some(call) = self.calls.remove(id) {
             self.ids.remove(&call.at);
-            self.asked.retain(|_, (of, _)| of != id);
+            self.take_back(id, steps);
             let message = json!({"jsonrpc": "2.0", "error": error});
             steps.extend(
                 Frame::write(&message)
@@ -299,6 +300,18 @@ impl Back {
                     .map(Step::In),
             );
         }
+    }
+
+    /// Nobody waits for what was asked in a call.
+    fn take_back(&mut self, call: &Id, steps: &mut Vec<Step>) {
+        let gone = self.asked.extract_if(|_, (of, _)| of == call);
+        steps.extend(gone.map(|(id, _)| Step::In(Frame::cancelled(&id))));
+    }
+
+    /// The server is gone, and with it all that it has asked.
+    pub fn gone(&mut self, steps: &mut Vec<Step>) {
+        let gone = self.asked.drain();
+        steps.extend(gone.map(|(id, _)| Step::In(Frame::cancelled(&id))));
     }
 
     /// Makes a call again, with what was found out for it.

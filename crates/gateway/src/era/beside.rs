@@ -4,6 +4,7 @@
 //! so, the call is made in the other era instead, and from then on every call of that tool.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use midcall_core::wire::Era;
 use serde_json::json;
@@ -17,8 +18,7 @@ use crate::frame::{Frame, Id, Kind, OwnIds};
 pub struct Beside {
     /// What it is spoken to in.
     era: Era,
-    /// The request that opens it, and the calls that wait for that with their refusals.
-    opening: Option<(Id, Vec<(Frame, Frame)>)>,
+    opening: Option<Opening>,
     /// Who interprets it, if it is modern and open.
     back: Option<Back>,
     /// The calls it has.
@@ -31,9 +31,22 @@ pub struct Beside {
     has_failed: bool,
 }
 
+/// While it is not open.
+struct Opening {
+    /// The request that opens it.
+    id: Id,
+    /// When it has had long enough.
+    until: Instant,
+    /// The calls that wait for it, with their refusals.
+    waiting: Vec<(Id, Frame, Frame)>,
+}
+
+/// How long it may take to start and to open. It has been started before.
+const OPENING: Duration = Duration::from_secs(60);
+
 impl Beside {
     /// One in that era, and what opens it.
-    pub fn new(era: Era, initialize: Frame, own_ids: &mut OwnIds) -> (Self, Frame) {
+    pub fn new(now: Instant, era: Era, initialize: Frame, own_ids: &mut OwnIds) -> (Self, Frame) {
         let id = own_ids.fresh();
         let open = match era {
             Era::Legacy => initialize.with(&["id"], id.as_json()),
@@ -42,7 +55,11 @@ impl Beside {
         let open = open.unwrap_or_else(|| discover(&id));
         let beside = Self {
             era,
-            opening: Some((id, Vec::new())),
+            opening: Some(Opening {
+                id,
+                until: now + OPENING,
+                waiting: Vec::new(),
+            }),
             back: None,
             calls: HashSet::new(),
             asked: HashSet::new(),
@@ -55,9 +72,7 @@ impl Beside {
     /// Whether what the session says to the server is for this one.
     pub fn is_for(&self, frame: &Frame) -> bool {
         match frame.peek() {
-            Some((Kind::Response { id: Some(id) }, _)) => {
-                self.asked.contains(&id) || self.back.as_ref().is_some_and(|back| back.asks(&id))
-            }
+            Some((Kind::Response { id: Some(id) }, _)) => self.asks(&id),
             Some((Kind::Notification { method }, members))
                 if method == "notifications/cancelled" =>
             {
@@ -77,17 +92,29 @@ impl Beside {
         refusal: Frame,
         steps: &mut Vec<Step>,
     ) {
-        self.calls.insert(id);
         match &mut self.opening {
-            Some((_, waiting)) => waiting.push((request, refusal)),
+            _ if self.has_failed => return steps.push(Step::In(refusal)),
+            Some(opening) => opening.waiting.push((id.clone(), request, refusal)),
             None => self.session_says(now, request, steps),
         }
+        self.calls.insert(id);
     }
 
     /// The session says something to it.
     pub fn session_says(&mut self, now: Instant, frame: Frame, steps: &mut Vec<Step>) {
-        if let Some((Kind::Response { id: Some(id) }, _)) = frame.peek() {
-            self.asked.remove(&id);
+        match frame.peek() {
+            Some((Kind::Response { id: Some(id) }, _)) => {
+                self.asked.remove(&id);
+            }
+            Some((Kind::Notification { .. }, members)) => {
+                let call = members.request_id.and_then(Id::read);
+                if let Some(call) = call.filter(|call| self.calls.remove(call))
+                    && let Some(opening) = &mut self.opening
+                {
+                    return opening.waiting.retain(|(id, _, _)| *id != call);
+                }
+            }
+            _ => {}
         }
         match &mut self.back {
             Some(back) => back.session_says(now, frame, steps),
@@ -100,8 +127,8 @@ impl Beside {
         let Some((kind, members)) = frame.peek() else {
             return steps.push(Step::In(frame));
         };
-        if let (Kind::Response { id: Some(id) }, Some((opening, _))) = (&kind, &self.opening)
-            && id == opening
+        if let (Kind::Response { id: Some(id) }, Some(opening)) = (&kind, &self.opening)
+            && *id == opening.id
         {
             let found = match self.era {
                 Era::Legacy => members.result.map(|_| None),
@@ -136,7 +163,7 @@ impl Beside {
     }
 
     fn opened(&mut self, now: Instant, found: Option<serde_json::Value>, steps: &mut Vec<Step>) {
-        let Some((_, waiting)) = self.opening.take() else {
+        let Some(Opening { waiting, .. }) = self.opening.take() else {
             return;
         };
         match found {
@@ -150,7 +177,7 @@ impl Beside {
                 steps.push(Step::Out(Frame::write(&initialized)));
             }
         }
-        for (request, _) in waiting {
+        for (_, request, _) in waiting {
             self.session_says(now, request, steps);
         }
     }
@@ -167,22 +194,22 @@ impl Beside {
 
     /// It does not speak that era after all: the refusals stand.
     fn fails(&mut self, steps: &mut Vec<Step>) {
-        if let Some((_, waiting)) = self.opening.take() {
+        if let Some(Opening { waiting, .. }) = self.opening.take() {
             self.has_failed = true;
             self.calls.clear();
-            steps.extend(waiting.into_iter().map(|(_, refusal)| Step::In(refusal)));
+            let refusals = waiting.into_iter().map(|(_, _, refusal)| refusal);
+            steps.extend(refusals.map(Step::In));
         }
     }
 
     /// It is gone: what the session hears of what it had.
     pub fn gone(mut self, steps: &mut Vec<Step>) {
         self.fails(steps);
-        for id in self.asked {
-            let cancel =
-                json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {}});
-            let cancel = Frame::write(&cancel).with(&["params", "requestId"], id.as_json());
-            steps.extend(cancel.map(Step::In));
+        if let Some(back) = &mut self.back {
+            back.gone(steps);
         }
+        let asked = self.asked.iter();
+        steps.extend(asked.map(|id| Step::In(Frame::cancelled(id))));
         for id in self.calls {
             let told = "midcall: the server ended before it answered";
             let error = Frame::error(Some(&id), midcall_core::wire::code::INTERNAL_ERROR, told);
@@ -192,13 +219,26 @@ impl Beside {
 
     /// When it wants to be woken.
     pub fn wakes_at(&self) -> Option<Instant> {
-        self.back.as_ref().and_then(Back::wakes_at)
+        let opening = self.opening.as_ref().map(|opening| opening.until);
+        opening.or(self.back.as_ref().and_then(Back::wakes_at))
     }
 
     pub fn woke(&mut self, now: Instant, steps: &mut Vec<Step>) {
+        if self
+            .opening
+            .as_ref()
+            .is_some_and(|opening| opening.until <= now)
+        {
+            self.fails(steps);
+        }
         if let Some(back) = &mut self.back {
             back.woke(now, steps);
         }
+    }
+
+    /// Whether it still waits for the answer to a question.
+    pub fn asks(&self, id: &Id) -> bool {
+        self.asked.contains(id) || self.back.as_ref().is_some_and(|back| back.asks(id))
     }
 }
 

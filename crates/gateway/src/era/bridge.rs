@@ -17,8 +17,8 @@ use tokio::time::Instant;
 use super::Step;
 use super::back::Back;
 use super::beside::Beside;
-use super::elsewhere::tool;
-use super::front::Front;
+use super::elsewhere::{question, tool};
+use super::front::{Front, too_much};
 use crate::frame::{Frame, Id, Kind, Members, OwnIds};
 use crate::session::{Act, Event, Rules, Session, refuses_era};
 
@@ -29,6 +29,8 @@ pub struct Bridge {
     /// Which era the server is said to speak.
     said: ServerEra,
     server: Leg,
+    /// The question whether it is a modern one, if it did not answer in time.
+    late: Option<Id>,
     /// What the client says while nobody knows yet what the server speaks.
     held: Vec<Frame>,
     pub(super) front: Option<Front>,
@@ -91,6 +93,7 @@ impl Bridge {
             session: Session::new(rules),
             said,
             server: Leg::Unknown,
+            late: None,
             held: Vec::new(),
             front: None,
             back: None,
@@ -107,11 +110,14 @@ impl Bridge {
     pub fn on(&mut self, now: Instant, event: Event, acts: &mut Vec<Act>) {
         let is_plain = self.front.is_none() && self.beside.is_none();
         if is_plain && matches!(self.server, Leg::Known(Era::Legacy)) {
+            let before = acts.len();
             self.session.on(now, event, acts);
-            if let Some(Act::Elsewhere(..)) = acts.last()
-                && let Some(Act::Elsewhere(id, request, refusal)) = acts.pop()
+            if acts[before..]
+                .iter()
+                .any(|act| matches!(act, Act::Elsewhere(..)))
             {
-                self.move_call(now, id, request, refusal, acts);
+                let said = acts.split_off(before);
+                self.carry(now, said, acts);
             }
             return;
         }
@@ -120,6 +126,14 @@ impl Bridge {
             Event::Server(frame) => self.server_says(now, frame, acts),
             Event::Beside(frame) => self.beside_says(now, frame, acts),
             Event::BesideGone => self.beside_gone(now, acts),
+            Event::ServerGone(how) => {
+                for (id, _) in self.passing.drain() {
+                    let told = format!("midcall: the server {how} before it answered");
+                    let error = Frame::error(Some(&id), code::INTERNAL_ERROR, &told);
+                    acts.push(Act::ToClient(error));
+                }
+                self.tell(now, Event::ServerGone(how), acts);
+            }
             other => self.tell(now, other, acts),
         }
         self.woke(now, acts);
@@ -129,7 +143,7 @@ impl Bridge {
     pub fn wakes_at(&self) -> Option<Instant> {
         let thinks = self.session.somebody_thinks();
         let probe = match &self.server {
-            Leg::Probing(probe) => Some(probe.until),
+            Leg::Probing(probe) => self.lapses(probe),
             _ => None,
         };
         let times = [
@@ -146,6 +160,16 @@ impl Bridge {
     /// and can be started again.
     pub fn is_probing(&self) -> bool {
         matches!(self.server, Leg::Probing(_))
+    }
+
+    /// Whether what the client said waits for the server to be open.
+    pub fn holds(&self) -> bool {
+        self.is_probing() || self.front.as_ref().is_some_and(Front::is_opening)
+    }
+
+    /// When a server that says nothing is taken for a legacy one.
+    fn lapses(&self, probe: &Probe) -> Option<Instant> {
+        (self.said != ServerEra::Modern).then_some(probe.until)
     }
 
     /// The server was started again.
@@ -186,6 +210,8 @@ impl Bridge {
             Leg::Probing(_) => {
                 if self.held.len() < MOST_HELD {
                     self.held.push(frame);
+                } else if let Some(id) = question(&frame) {
+                    acts.push(Act::ToClient(too_much(&id)));
                 }
                 return;
             }
@@ -244,6 +270,12 @@ impl Bridge {
                 let found = peeked.and_then(|(_, members)| discovered(&members));
                 return self.probed(now, found, acts);
             }
+            // It took longer than it was given.
+            Leg::Known(Era::Legacy) if response.is_some() && response == self.late.as_ref() => {
+                self.late = None;
+                let found = peeked.and_then(|(_, members)| discovered(&members));
+                return self.is_modern_after_all(now, found, acts);
+            }
             // It answers what nobody asked, or talks to itself.
             Leg::Probing(_) if response.is_some() => return,
             Leg::Opening(id, request) if response == Some(&*id) => {
@@ -259,10 +291,12 @@ impl Bridge {
                     Some((Kind::Response { id: Some(id) }, members)) => {
                         match self.passing.remove(id) {
                             // From now on the session knows of it.
-                            Some(Some(call)) if self.speaks_both && is_other_era(members) => {
-                                if let Some(tool) = tool(&call) {
-                                    self.elsewhere.insert(tool, frame.kept());
-                                }
+                            Some(Some(call))
+                                if self.speaks_both
+                                    && is_other_era(members)
+                                    && let Some(tool) = tool(&call) =>
+                            {
+                                self.elsewhere.insert(tool, frame.kept());
                                 return self.pass(now, call, acts);
                             }
                             known => known.is_some(),
@@ -334,8 +368,26 @@ impl Bridge {
         }
     }
 
+    /// A server that was taken for a legacy one says that it is modern.
+    fn is_modern_after_all(&mut self, now: Instant, found: Option<Value>, acts: &mut Vec<Act>) {
+        let Some(found) = found else { return };
+        let mut back = Back::new(found, self.front.is_none());
+        self.server = Leg::Known(Era::Modern);
+        self.session.keep_time();
+        // What opened it in vain opens it now.
+        let mut steps = Vec::new();
+        if let Some(initialize) = self.initialize.clone() {
+            back.session_says(now, initialize, &mut steps);
+        }
+        self.back = Some(back);
+        self.back_steps(now, steps, acts);
+    }
+
     fn woke(&mut self, now: Instant, acts: &mut Vec<Act>) {
-        if matches!(&self.server, Leg::Probing(probe) if probe.until <= now) {
+        if let Leg::Probing(probe) = &self.server
+            && self.lapses(probe).is_some_and(|at| at <= now)
+        {
+            self.late = Some(probe.id.clone());
             self.probed(now, None, acts);
         }
         let mut steps = Vec::new();
@@ -358,6 +410,11 @@ impl Bridge {
     pub(super) fn tell(&mut self, now: Instant, event: Event, acts: &mut Vec<Act>) {
         let mut said = Vec::new();
         self.session.on(now, event, &mut said);
+        self.carry(now, said, acts);
+    }
+
+    /// Takes what the session says to whoever understands it.
+    fn carry(&mut self, now: Instant, said: Vec<Act>, acts: &mut Vec<Act>) {
         for act in said {
             let mut steps = Vec::new();
             match act {
@@ -401,7 +458,13 @@ impl Bridge {
     fn back_steps(&mut self, now: Instant, steps: Vec<Step>, acts: &mut Vec<Act>) {
         for step in steps {
             match step {
-                Step::In(frame) => self.tell(now, Event::Server(frame), acts),
+                Step::In(frame) => {
+                    // It may have been taken back in the same breath.
+                    let asks = |id: &Id| self.back.as_ref().is_some_and(|back| back.asks(id));
+                    if question(&frame).is_none_or(|id| asks(&id)) {
+                        self.tell(now, Event::Server(frame), acts);
+                    }
+                }
                 Step::Out(frame) => acts.push(Act::ToServer(frame)),
             }
         }

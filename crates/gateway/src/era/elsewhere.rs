@@ -46,7 +46,7 @@ impl Bridge {
             self.elsewhere.insert(tool, refusal.kept());
         }
         let mut steps = Vec::new();
-        self.start_beside(acts);
+        self.start_beside(now, acts);
         if let Some(beside) = &mut self.beside {
             beside.call(now, id, request, refusal, &mut steps);
         }
@@ -54,7 +54,7 @@ impl Bridge {
     }
 
     /// Opens the server in the other era, if it is not open.
-    fn start_beside(&mut self, acts: &mut Vec<Act>) {
+    fn start_beside(&mut self, now: Instant, acts: &mut Vec<Act>) {
         if let (None, Some(initialize)) = (&self.beside, &self.initialize) {
             let other = match self.back {
                 Some(_) => Era::Legacy,
@@ -62,7 +62,7 @@ impl Bridge {
             };
             tracing::info!(?other, "the server is opened in another era as well");
             self.session.keep_time();
-            let (beside, open) = Beside::new(other, initialize.clone(), &mut self.own_ids);
+            let (beside, open) = Beside::new(now, other, initialize.clone(), &mut self.own_ids);
             self.beside = Some(beside);
             acts.push(Act::StartBeside);
             acts.push(Act::ToBeside(open));
@@ -87,7 +87,7 @@ impl Bridge {
     }
 
     pub(super) fn tell_beside(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
-        self.start_beside(acts);
+        self.start_beside(now, acts);
         let mut steps = Vec::new();
         let Some(beside) = &mut self.beside else {
             return acts.push(Act::ToServer(frame));
@@ -107,7 +107,14 @@ impl Bridge {
     pub(super) fn beside_steps(&mut self, now: Instant, steps: Vec<Step>, acts: &mut Vec<Act>) {
         for step in steps {
             match step {
-                Step::In(frame) => self.tell(now, Event::Server(frame), acts),
+                Step::In(frame) => {
+                    // It may have been taken back in the same breath.
+                    let asks =
+                        |id: &Id| (self.beside.as_ref()).is_some_and(|beside| beside.asks(id));
+                    if question(&frame).is_none_or(|id| asks(&id)) {
+                        self.tell(now, Event::Server(frame), acts);
+                    }
+                }
                 Step::Out(frame) => acts.push(Act::ToBeside(frame)),
             }
         }
@@ -118,4 +125,12 @@ impl Bridge {
 pub fn tool(request: &Frame) -> Option<String> {
     let (_, members) = request.peek()?;
     serde_json::from_slice(members.name?).ok()
+}
+
+/// The question that a message asks.
+pub fn question(frame: &Frame) -> Option<Id> {
+    match frame.peek() {
+        Some((Kind::Request { id, .. }, _)) => Some(id),
+        _ => None,
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use midcall_core::wire::JsonObject;
+use midcall_core::wire::{JsonObject, code};
 use serde_json::{Value, json};
 
 use super::Step;
@@ -47,11 +47,13 @@ impl Following {
         steps: &mut Vec<Step>,
     ) {
         let mut params: Value = serde_json::from_slice(params).unwrap_or_default();
+        let refused = |why| Step::Out(Frame::error(Some(&id), code::INVALID_PARAMS, why));
         let Value::Object(mut wanted) = params["notifications"].take() else {
-            return;
+            let why = "midcall: `notifications` says what to listen for, and is not there";
+            return steps.push(refused(why));
         };
         if self.0.len() >= MOST {
-            return;
+            return steps.push(refused("midcall: too many subscriptions are open"));
         }
         let can = |list: &str, what: &str| server["capabilities"][list][what] == true;
         wanted.retain(

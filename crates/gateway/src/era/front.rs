@@ -53,6 +53,9 @@ struct Plain {
     is_loud: bool,
 }
 
+/// How much a client may say before that is known.
+const MOST_WAITING: usize = 1_000;
+
 impl Front {
     /// A client whose calls are held so long while somebody else thinks, and who may take so
     /// long to come back.
@@ -78,6 +81,11 @@ impl Front {
             .unwrap_or_default()
     }
 
+    /// Whether what the client said waits until the session is open.
+    pub fn is_opening(&self) -> bool {
+        matches!(self.opening, Opening::Under(..))
+    }
+
     /// Whether a token is that of a call in which something can be asked.
     pub fn follows(&self, token: Option<&[u8]>) -> bool {
         self.parked.follows(token)
@@ -88,13 +96,21 @@ impl Front {
         let Some((kind, members)) = frame.peek() else {
             return steps.push(Step::In(frame)); // The session knows what to do with noise.
         };
+        if let Opening::Under(_, waiting) = &mut self.opening {
+            return match &kind {
+                // Nobody says so much at once.
+                Kind::Request { id, .. } if waiting.len() >= MOST_WAITING => {
+                    steps.push(Step::Out(too_much(id)));
+                }
+                _ => waiting.push(frame),
+            };
+        }
         if let Kind::Request { id, .. } = &kind {
             if let Some(refused) = refused_revision(id, &members) {
                 return steps.push(Step::Out(refused));
             }
             match &mut self.opening {
-                Opening::Done => {}
-                Opening::Under(_, waiting) => return waiting.push(frame),
+                Opening::Done | Opening::Under(..) => {}
                 Opening::NotYet => {
                     let told = meta_of(&members);
                     steps.push(Step::In(self.open(told)));
@@ -109,7 +125,7 @@ impl Front {
         match kind {
             Kind::Request { id, method } => self.request(now, &frame, id, &method, &members, steps),
             Kind::Notification { method } if method == "notifications/cancelled" => {
-                self.cancelled(&frame, &members, steps);
+                self.cancelled(now, &frame, &members, steps);
             }
             Kind::Batch => {
                 for part in frame.parts() {
@@ -214,7 +230,7 @@ impl Front {
                 }
             }
         }
-        if asks {
+        if asks && (state.is_string() || self.parked.has_room()) {
             let digest = digest(method, &params);
             let token = members.progress_token;
             if let Some(state) = state.as_str() {
@@ -262,7 +278,13 @@ impl Front {
     }
 
     /// The client takes a request back.
-    fn cancelled(&mut self, frame: &Frame, members: &Members<'_>, steps: &mut Vec<Step>) {
+    fn cancelled(
+        &mut self,
+        now: Instant,
+        frame: &Frame,
+        members: &Members<'_>,
+        steps: &mut Vec<Step>,
+    ) {
         let Some(id) = members.request_id.and_then(Id::read) else {
             return;
         };
@@ -270,7 +292,7 @@ impl Front {
             return;
         }
         self.plain.remove(&id);
-        let call = self.parked.cancel(&id).unwrap_or(id);
+        let call = self.parked.cancel(now, &id, steps).unwrap_or(id);
         let cancel = frame.with(&["params", "requestId"], call.as_json());
         steps.extend(cancel.map(Step::In));
     }
@@ -368,6 +390,9 @@ impl Front {
         members: &Members<'_>,
         steps: &mut Vec<Step>,
     ) {
+        if method == "ping" {
+            return steps.push(Step::In(Frame::result(&id, &json!({}))));
+        }
         let can = match method {
             ElicitRequestParams::METHOD => true,
             "sampling/createMessage" => self.capabilities["sampling"].is_object(),
@@ -494,4 +519,10 @@ fn complete(frame: &Frame, members: &Members<'_>, is_cacheable: bool) -> Frame {
         }
     }
     told
+}
+
+/// What is answered to a request that there is no room for.
+pub fn too_much(id: &Id) -> Frame {
+    let told = "midcall: too much is waiting for the server to be open";
+    Frame::error(Some(id), code::INTERNAL_ERROR, told)
 }

@@ -22,7 +22,7 @@ const MOST: usize = 10_000;
 
 impl Listening {
     /// Asks for what the server says it can tell.
-    pub fn start(&mut self, id: Id, discovered: &Value, meta: &JsonObject) -> Option<Frame> {
+    pub fn start(&mut self, id: Id, discovered: &Value, meta: &JsonObject) -> Vec<Frame> {
         for (list, name) in [
             ("tools", "toolsListChanged"),
             ("prompts", "promptsListChanged"),
@@ -32,17 +32,23 @@ impl Listening {
                 self.lists.insert(name.to_owned(), true.into());
             }
         }
-        (!self.lists.is_empty()).then(|| self.ask(id, meta))
+        match self.lists.is_empty() {
+            true => Vec::new(),
+            false => self.ask(id, meta),
+        }
     }
 
     /// Follows a resource, or does not any more.
-    pub fn resource(&mut self, id: Id, uri: &str, wants: bool, meta: &JsonObject) -> Option<Frame> {
+    pub fn resource(&mut self, id: Id, uri: &str, wants: bool, meta: &JsonObject) -> Vec<Frame> {
         let changed = if wants {
             self.resources.len() < MOST && self.resources.insert(uri.to_owned())
         } else {
             self.resources.remove(uri)
         };
-        changed.then(|| self.ask(id, meta))
+        match changed {
+            true => self.ask(id, meta),
+            false => Vec::new(),
+        }
     }
 
     /// Whether a response is the end of it.
@@ -50,16 +56,17 @@ impl Listening {
         self.id.as_ref() == Some(id)
     }
 
-    /// The request that replaces the one before.
-    fn ask(&mut self, id: Id, meta: &JsonObject) -> Frame {
+    /// The request that replaces the one before, which is taken back.
+    fn ask(&mut self, id: Id, meta: &JsonObject) -> Vec<Frame> {
         let mut wanted = self.lists.clone();
         if !self.resources.is_empty() {
             let resources: Vec<&String> = self.resources.iter().collect();
             wanted.insert("resourceSubscriptions".to_owned(), json!(resources));
         }
         let params = json!({"notifications": wanted, "_meta": meta});
-        let frame = Frame::request(&id, "subscriptions/listen", &params);
-        self.id = Some(id);
-        frame
+        let mut frames = vec![Frame::request(&id, "subscriptions/listen", &params)];
+        let before = self.id.replace(id);
+        frames.extend(before.map(|before| Frame::cancelled(&before)));
+        frames
     }
 }

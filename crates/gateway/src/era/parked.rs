@@ -150,6 +150,11 @@ impl Parked {
         }
     }
 
+    /// Whether another call may begin in which something can be asked.
+    pub fn has_room(&self) -> bool {
+        self.calls.len() < MOST
+    }
+
     /// A call begins.
     pub fn open(
         &mut self,
@@ -160,9 +165,6 @@ impl Parked {
         is_cacheable: bool,
         is_loud: bool,
     ) {
-        if self.calls.len() >= MOST {
-            return; // It passes, but nothing can be asked in it.
-        }
         self.count += 1;
         let waiter = Waiter {
             id: id.clone(),
@@ -201,18 +203,35 @@ impl Parked {
 
     /// Asks the client in its oldest call, or gives the question back if there is none.
     pub fn ask(&mut self, now: Instant, mut ask: Ask, steps: &mut Vec<Step>) -> Result<(), Ask> {
-        let oldest = self
-            .calls
-            .iter_mut()
-            .min_by_key(|(_, call)| (call.waiter.is_none(), call.asks >= ENOUGH, call.nth));
-        let Some((_, call)) = oldest else {
+        let running = self.calls.values_mut().filter(|call| call.result.is_none());
+        let oldest =
+            running.min_by_key(|call| (call.waiter.is_none(), call.asks >= ENOUGH, call.nth));
+        let Some(call) = oldest else {
             return Err(ask);
         };
         call.asks += 1;
         ask.key = format!("q{}", call.asks);
         call.untold.push(ask);
-        steps.extend(call.tell(now, self.patience).map(Step::Out));
+        let told = call.tell(now, self.patience);
+        self.told(told, steps);
         Ok(())
+    }
+
+    /// Questions whose call is over are asked in another, or not at all.
+    fn ask_elsewhere(&mut self, now: Instant, asks: Vec<Ask>, steps: &mut Vec<Step>) {
+        for ask in asks {
+            if let Err(ask) = self.ask(now, ask, steps) {
+                steps.push(Step::In(ask.unanswered()));
+            }
+        }
+    }
+
+    /// A request of the client is answered: it does not wait any more.
+    fn told(&mut self, told: Option<(Id, Frame)>, steps: &mut Vec<Step>) {
+        if let Some((waiter, frame)) = told {
+            self.ids.remove(&waiter);
+            steps.push(Step::Out(frame));
+        }
     }
 
     /// The session takes a question back. The client cannot be told; what becomes of its call
@@ -288,9 +307,12 @@ impl Parked {
             call.untold.append(&mut call.asked);
         }
         if let Some(result) = call.result.take() {
-            return self.ends(now, &session_id, result, steps);
+            let left = std::mem::take(&mut call.untold);
+            self.ends(now, &session_id, result, steps);
+            return self.ask_elsewhere(now, left, steps);
         }
-        steps.extend(call.tell(now, self.patience).map(Step::Out));
+        let told = call.tell(now, self.patience);
+        self.told(told, steps);
     }
 
     /// A call is over.
@@ -319,10 +341,13 @@ impl Parked {
     }
 
     /// The client takes a call back: the id that the session knows it by.
-    pub fn cancel(&mut self, id: &Id) -> Option<Id> {
-        let call = self.ids.remove(id)?;
-        self.calls.remove(&call);
-        Some(call)
+    pub fn cancel(&mut self, now: Instant, id: &Id, steps: &mut Vec<Step>) -> Option<Id> {
+        let id = self.ids.remove(id)?;
+        if let Some(call) = self.calls.remove(&id) {
+            let left = call.asked.into_iter().chain(call.untold);
+            self.ask_elsewhere(now, left.collect(), steps);
+        }
+        Some(id)
     }
 
     /// Whether a token is that of one of these.
@@ -361,7 +386,7 @@ impl Parked {
         if self.wakes_at(somebody_thinks).is_none_or(|at| at > now) {
             return;
         }
-        let mut late = Vec::new();
+        let (mut late, mut told) = (Vec::new(), Vec::new());
         for (id, call) in &mut self.calls {
             if call.until.is_some_and(|at| at <= now) {
                 late.push(id.clone());
@@ -371,16 +396,21 @@ impl Parked {
                 && let (Some(hold), Some(since)) = (self.hold, since)
                 && since + hold <= now
             {
-                steps.extend(call.come_back(now + AWAY).map(Step::Out));
+                told.extend(call.come_back(now + AWAY));
             }
+        }
+        for told in told {
+            self.told(Some(told), steps);
         }
         for id in late {
             if let Some(call) = self.calls.remove(&id) {
+                let left: Vec<Ask> = call.asked.into_iter().chain(call.untold).collect();
                 if call.result.is_some() {
-                    continue; // It is over, and nobody came for it.
+                    // It is over, and nobody came for it.
+                    self.ask_elsewhere(now, left, steps);
+                    continue;
                 }
-                let asks = call.asked.iter().chain(&call.untold);
-                steps.extend(asks.map(|ask| Step::In(ask.unanswered())));
+                steps.extend(left.iter().map(|ask| Step::In(ask.unanswered())));
                 let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
                     "params": {"reason": "the client did not come back"}});
                 let cancel = Frame::write(&cancel).with(&["params", "requestId"], id.as_json());
@@ -405,7 +435,7 @@ impl Parked {
 
 impl Call {
     /// Asks the client what it has not been asked yet, if it waits.
-    fn tell(&mut self, now: Instant, patience: Duration) -> Option<Frame> {
+    fn tell(&mut self, now: Instant, patience: Duration) -> Option<(Id, Frame)> {
         if self.untold.is_empty() {
             return None;
         }
@@ -422,21 +452,21 @@ impl Call {
         // The session takes back what people do not answer in time, and nothing else.
         let is_for_people = |ask: &Ask| ask.elicitation.is_some();
         let until = (!self.asked.iter().all(is_for_people)).then(|| now + patience);
-        Some(self.leaves(&waiter, Some(requests), until))
+        Some(self.leaves(waiter.id, Some(requests), until))
     }
 
     /// Tells the client to come back, with nothing to ask.
-    fn come_back(&mut self, until: Instant) -> Option<Frame> {
+    fn come_back(&mut self, until: Instant) -> Option<(Id, Frame)> {
         let waiter = self.waiter.take()?;
-        Some(self.leaves(&waiter, None, Some(until)))
+        Some(self.leaves(waiter.id, None, Some(until)))
     }
 
     fn leaves(
         &mut self,
-        waiter: &Waiter,
+        waiter: Id,
         requests: Option<Map<String, Value>>,
         until: Option<Instant>,
-    ) -> Frame {
+    ) -> (Id, Frame) {
         let state = Token::random();
         let mut told = json!({"resultType": InputRequiredResult::RESULT_TYPE});
         if let Some(requests) = requests {
@@ -448,7 +478,8 @@ impl Call {
         }
         self.states.push_back(state);
         self.until = until;
-        Frame::result(&waiter.id, &told)
+        let frame = Frame::result(&waiter, &told);
+        (waiter, frame)
     }
 }
 

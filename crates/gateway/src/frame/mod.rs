@@ -105,9 +105,9 @@ impl Frame {
     /// A request of our own.
     pub fn request(id: &Id, method: &str, params: &(impl Serialize + ?Sized)) -> Self {
         let params = serde_json::to_string(params).expect("our own params can be written");
-        let id = id.as_json();
+        let (id, method) = (id.as_json(), json!(method));
         Self::line(&format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#
+            r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#
         ))
     }
 

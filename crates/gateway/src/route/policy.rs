@@ -77,6 +77,14 @@ impl Policy {
         self.rules.iter().any(|rule| rule.plan.confirm.is_some())
     }
 
+    /// Whether it says what may be asked, and for how long.
+    pub fn restricts(&self) -> bool {
+        self.rules.iter().any(|rule| {
+            let plan = &rule.plan;
+            plan.secrets.is_some() || plan.patience.is_some() || plan.asks_per_minute.is_some()
+        })
+    }
+
     /// What it says about a question. Where the tool is not known, rules for some tools are not
     /// meant.
     pub fn plan(&self, server: &str, tool: Option<&str>, mode: Mode) -> Plan {

@@ -67,14 +67,26 @@ impl Session {
                 },
                 // An answer to a question of ours that nobody waits for any more.
                 None if self.own_ids.has(&id) => return,
+                // It came too late: the server has been told that nobody answered.
+                None if self.lapsed.remove(&id) => return,
                 None => None,
             },
             Kind::Response { id: None } => None,
             // An answer in company is still an answer.
-            Kind::Batch if self.are_answers(&frame) => {
+            // So is a call that somebody has to agree to.
+            Kind::Batch if self.may_confirm() || self.are_answers(&frame) => {
                 for part in frame.parts() {
                     self.client_says(now, part, acts);
                 }
+                return;
+            }
+            Kind::Odd if self.may_confirm() => {
+                let told = "midcall: calls are confirmed here, and this one has no id to answer by";
+                acts.push(Act::ToClient(Frame::error(
+                    None,
+                    code::INVALID_REQUEST,
+                    told,
+                )));
                 return;
             }
             Kind::Batch | Kind::Odd => None,

@@ -15,6 +15,9 @@ use super::questions::Turn;
 use super::{Act, Session};
 use crate::frame::Frame;
 
+/// How many questions are remembered that ended so.
+const REMEMBERED: usize = 10_000;
+
 /// What a server may want its question to wait at most.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -64,6 +67,9 @@ impl Session {
         for turn in late {
             if let Some(id) = self.questions.id(turn) {
                 acts.push(Act::ToClient(Frame::cancelled(id)));
+                if self.lapsed.len() < REMEMBERED {
+                    self.lapsed.insert(id.clone());
+                }
             }
             if let Some(question) = self.questions.remove(turn) {
                 self.question_ended(now, question, Outcome::TimedOut, acts);

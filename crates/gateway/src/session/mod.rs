@@ -25,6 +25,7 @@ mod stories;
 #[cfg(test)]
 pub mod world;
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use midcall_core::catalog::Locale;
@@ -141,6 +142,8 @@ pub struct Session {
     /// Whether the client is asked in the results of its calls, not by requests.
     in_rounds: bool,
     keeps_time: bool,
+    /// Questions that the client did not answer in time. It may still do so.
+    lapsed: HashSet<Id>,
     /// Whether the client is gone.
     client_gone: bool,
     /// How the server went, once it is gone.
@@ -171,6 +174,7 @@ impl Session {
             errands: Errands::default(),
             in_rounds: false,
             keeps_time: false,
+            lapsed: HashSet::new(),
             client_gone: false,
             server_gone: None,
             keep_alive: None,
@@ -213,8 +217,9 @@ impl Session {
         match Wants::of(method) {
             Wants::Tool | Wants::Text => {
                 let leaves = |mode| self.rules.leaves_one(mode, modes);
-                let may_confirm =
-                    self.rules.confirm != Confirm::Never || self.rules.policy.confirms();
+                let may_confirm = self.rules.policy.restricts()
+                    || self.rules.confirm != Confirm::Never
+                    || self.rules.policy.confirms();
                 !may_confirm && !leaves(Mode::Form) && !leaves(Mode::Url)
             }
             Wants::Tools => !self.reads_tools(),

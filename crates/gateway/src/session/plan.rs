@@ -99,6 +99,11 @@ impl Session {
         self.rules.plan(server, &tools, mode_of(elicitation))
     }
 
+    /// Whether some calls need somebody's agreement.
+    pub(super) fn may_confirm(&self) -> bool {
+        self.rules.confirm != Confirm::Never || self.rules.policy.confirms()
+    }
+
     /// Which calls of a tool a person agrees to first.
     pub(super) fn confirm(&self, tool: Option<&[u8]>) -> Confirm {
         if !self.rules.policy.confirms() {

@@ -31,6 +31,11 @@ impl Beside {
         let _ = self.out.hurry(); // An error is seen when it is waited for.
     }
 
+    /// Whether it has enough to read.
+    pub fn is_full(&self) -> bool {
+        self.out.is_full()
+    }
+
     /// What happens next in it, if it is there.
     pub async fn next(beside: &mut Option<Self>) -> Option<Event> {
         let Some(beside) = beside else {

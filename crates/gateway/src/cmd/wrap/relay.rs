@@ -91,6 +91,7 @@ impl Relay {
         let mut asked: Option<(Asked, Instant)> = None;
         let mut exit: Option<(ExitStatus, Instant)> = None;
         let mut is_told = false; // by a signal, to end
+        let mut is_over = false; // the session knows of no server any more
         let mut acts = Vec::new();
         loop {
             consume_budget().await; // A flood on one side must not keep everything else waiting.
@@ -121,6 +122,7 @@ impl Relay {
                     self.child.signal(Signal::KILL);
                     let how = format!("was ended: {who} sent a message longer than --max-message");
                     tracing::error!("the server {how}");
+                    is_over = true;
                     Some(Event::ServerGone(how))
                 }
                 Happening::Written => None,
@@ -131,13 +133,13 @@ impl Relay {
                 }
                 // It would not be asked what it speaks: it can only be a legacy one.
                 Happening::Exit(_)
-                    if self.client.is_some()
-                        && self.bridge.is_probing()
-                        && self.restart().await =>
+                    if !is_told && !is_over && self.bridge.is_probing() && self.restart().await =>
                 {
                     self.bridge.restarted(Instant::now(), &mut acts);
                     self.act(&mut acts, (false, false)).await;
-                    asked = None;
+                    // A client that is gone waits for nothing more than what it has asked.
+                    asked = (self.client.is_none())
+                        .then(|| (Asked::ByClosing, Instant::now() + PATIENCE));
                     None
                 }
                 Happening::Exit(status) => {
@@ -161,6 +163,7 @@ impl Relay {
                         .signal(if firmly { Signal::KILL } else { Signal::TERM });
                     asked = Some((Asked::BySignal, Instant::now() + PATIENCE));
                     let is_useless = self.server.is_none() || self.to_server.is_none();
+                    is_over |= is_useless && self.client.is_some();
                     (is_useless && self.client.is_some())
                         .then(|| Event::ServerGone("closed its pipes".to_owned()))
                 }
@@ -172,6 +175,7 @@ impl Relay {
             let has_all = self.to_server.as_ref().is_some_and(Outbox::is_empty);
             if self.client.is_none()
                 && has_all
+                && !self.bridge.holds()
                 && let Some(out) = self.to_server.take()
             {
                 out.close().await;
@@ -183,7 +187,9 @@ impl Relay {
     async fn next(&mut self, late: Option<Instant>, exited: bool) -> anyhow::Result<Happening> {
         let is_full = |out: &Option<Outbox>| out.as_ref().is_some_and(Outbox::is_full);
         let is_flooded = |out: &Option<Outbox>| out.as_ref().is_some_and(Outbox::is_flooded);
-        let hears_client = !is_full(&self.to_server) && !is_flooded(&self.to_client);
+        let beside_is_full = self.beside.as_ref().is_some_and(Beside::is_full);
+        let hears_client =
+            !is_full(&self.to_server) && !is_flooded(&self.to_client) && !beside_is_full;
         let hears_server = !is_full(&self.to_client) && !is_flooded(&self.to_server);
         let wakes_at = self.bridge.wakes_at();
         Ok(tokio::select! {

@@ -198,3 +198,45 @@ fn an_error_that_the_modern_era_does_not_have_is_one_of_the_other() {
     assert!(world.to_client.is_empty());
     assert_eq!(world.told_beside()["method"], "initialize");
 }
+
+#[test]
+fn one_that_never_opens_leaves_the_refusal_and_a_call_taken_back_is_not_made() {
+    let mut world = modern_to_modern("client,page", both());
+    world.client(call(1));
+    let sent = world.told_server();
+    world.server(refused(&sent["id"]));
+    world.client(modern(
+        2,
+        "tools/call",
+        json!({"name": "book", "arguments": {}}),
+        both(),
+    ));
+    let opening = world.told_beside();
+    world.client(
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}),
+    );
+    assert!(world.to_beside.is_empty());
+    let mut late = World::new("client,page");
+    std::mem::swap(&mut late, &mut world);
+    late.passes(Duration::from_secs(60));
+    assert_eq!(late.told_client()["error"]["message"], NOBODY);
+    let _ = opening;
+}
+
+#[test]
+fn a_refusal_in_company_is_still_one() {
+    let mut world = World::new("client,page");
+    world.client(initialize(0, json!({"elicitation": {}})));
+    world.server_answers(initialized());
+    world.to_client.clear();
+    world.client(
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "rounds"}}),
+    );
+    world.to_server.clear();
+    let refusal = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "Handler returned an invalid result"}});
+    let question =
+        json!({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": day()});
+    world.server(json!([refusal, question]));
+    assert_eq!(world.told_beside()["method"], "server/discover");
+    assert_eq!(world.told_client()["method"], "elicitation/create");
+}

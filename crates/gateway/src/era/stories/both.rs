@@ -91,3 +91,41 @@ fn of_a_mixed_round_the_client_gets_what_it_can_ask() {
         json!({"jsonrpc": "2.0", "id": 2, "result": {"resultType": "complete", "content": []}})
     );
 }
+
+#[test]
+fn when_the_server_goes_what_passed_is_answered() {
+    let mut world = modern_to_modern("client,page", both());
+    world.client(modern(1, "tools/call", json!({"name": "book"}), both()));
+    world.on(Event::ServerGone("ended".to_owned()));
+    let told = world.told_client();
+    assert_eq!(told["id"], 1);
+    assert!(
+        told["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("ended before it answered")
+    );
+}
+
+#[test]
+fn a_policy_holds_between_modern_peers_too() {
+    let mut world = World::with("client,page", ServerEra::Auto, |rules| {
+        rules.policy = "secrets = \"refuse\"\n".parse().unwrap();
+    });
+    world.client(modern(0, "server/discover", json!({}), both()));
+    world.server_answers(discovered());
+    world.server_answers(discovered());
+    world.to_client.clear();
+    world.client(modern(1, "tools/call", json!({"name": "book"}), both()));
+    let secret = json!({"message": "?", "mode": "form", "requestedSchema": {"type": "object", "properties": {"password": {"type": "string"}}}});
+    let sent = world.told_server();
+    world.server(json!({"jsonrpc": "2.0", "id": sent["id"], "result": {"resultType": "input_required", "inputRequests": asks("k", secret)}}));
+    let told = world.told_client();
+    assert!(
+        told["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("URL mode"),
+        "{told}"
+    );
+}

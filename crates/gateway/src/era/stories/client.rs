@@ -478,3 +478,39 @@ fn a_call_that_others_ask_in_is_not_asked_in_too_often() {
     }
     assert_eq!(rounds, [8, 4]);
 }
+
+#[test]
+fn a_question_whose_call_is_over_is_asked_in_another() {
+    let (mut world, first) = asked(day());
+    world.client(call(2, Value::Null));
+    world.to_server.clear();
+    world.server(
+        json!({"jsonrpc": "2.0", "id": "s8", "method": "elicitation/create", "params": day()}),
+    );
+    let second = world.told_client();
+    assert_eq!(second["id"], 2);
+    world.server(result(1)); // It is kept for the client, which is away.
+    world.server(
+        json!({"jsonrpc": "2.0", "id": "s9", "method": "elicitation/create", "params": day()}),
+    );
+    world.client(back(3, &first, json!({})));
+    // What was not answered there is not lost: it is asked where there is still somebody to ask.
+    assert_eq!(world.told_client()["id"], 3);
+    world.client(back(4, &second["result"], json!({"q1": monday()})));
+    let next = world.told_client();
+    assert_eq!(next["id"], 4);
+    assert_eq!(
+        next["result"]["inputRequests"].as_object().unwrap().len(),
+        2
+    );
+}
+
+#[test]
+fn a_server_may_look_whether_anybody_is_there() {
+    let mut world = modern_to_legacy("client,page", both());
+    world.server(json!({"jsonrpc": "2.0", "id": "p", "method": "ping"}));
+    assert_eq!(
+        world.told_server(),
+        json!({"jsonrpc": "2.0", "id": "p", "result": {}})
+    );
+}

@@ -171,3 +171,53 @@ fn an_opening_that_fails_is_told_to_whoever_waited() {
             .all(|told| told["error"]["message"] == "not today")
     );
 }
+
+#[test]
+fn a_modern_server_that_takes_long_to_start_is_still_a_modern_one() {
+    let mut world = World::new("client,page");
+    world.client(modern(
+        1,
+        "tools/call",
+        json!({"name": "book"}),
+        Value::Null,
+    ));
+    let probe = world.told_server();
+    world.passes(Duration::from_secs(10));
+    assert_eq!(world.told_server()["method"], "initialize");
+    world.server(json!({"jsonrpc": "2.0", "id": probe["id"], "result": discovered()}));
+    let call = world.to_server.pop().unwrap();
+    assert_eq!(
+        (&call["id"], &call["method"]),
+        (&json!(1), &json!("tools/call"))
+    );
+    assert_eq!(
+        call["params"]["_meta"][meta::PROTOCOL_VERSION],
+        "2026-07-28"
+    );
+    let mut world = World::with("client,page", ServerEra::Modern, |_| {});
+    world.client(modern(1, "tools/list", json!({}), both()));
+    world.to_server.clear();
+    world.passes(Duration::from_secs(60));
+    assert!(world.to_server.is_empty(), "it was said to be modern");
+}
+
+#[test]
+fn what_is_taken_back_during_the_opening_is_taken_back_after_it() {
+    let mut world = World::with("client,page", ServerEra::Legacy, |_| {});
+    world.client(modern(1, "tools/call", json!({"name": "book"}), both()));
+    world.client(
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}),
+    );
+    let opening = world.told_server();
+    assert!(world.bridge.holds());
+    world.server(json!({"jsonrpc": "2.0", "id": opening["id"], "result": initialized()}));
+    let methods: Vec<&Value> = world.to_server.iter().map(|sent| &sent["method"]).collect();
+    assert_eq!(
+        methods,
+        [
+            "notifications/initialized",
+            "tools/call",
+            "notifications/cancelled"
+        ]
+    );
+}

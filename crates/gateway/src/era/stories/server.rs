@@ -265,7 +265,8 @@ fn what_this_era_does_not_have_is_done_here() {
     assert_eq!(world.told_client()["id"], 2);
     world.client(json!({"jsonrpc": "2.0", "id": 3, "method": "resources/subscribe", "params": {"uri": "a:b"}}));
     assert_eq!(world.told_client()["id"], 3);
-    let listen = world.told_server();
+    let listen = world.to_server.remove(0);
+    assert_eq!(world.told_server()["method"], "notifications/cancelled");
     assert_eq!(
         listen["params"]["notifications"],
         json!({"toolsListChanged": true, "resourceSubscriptions": ["a:b"]})
@@ -320,4 +321,28 @@ fn a_question_that_the_client_does_not_answer_in_time_ends() {
     assert_eq!(outcome["k"]["state"], "timed_out");
     world.client(json!({"jsonrpc": "2.0", "id": ask["id"], "result": monday()}));
     assert!(world.to_server.is_empty(), "the answer came too late");
+}
+
+#[test]
+fn what_was_asked_in_a_call_that_ends_is_taken_back() {
+    let mut world = legacy_to_modern("client,page", json!({}));
+    world.client(call(1));
+    world.to_server.clear();
+    let two = json!({"a": {"method": "elicitation/create", "params": day()}, "b": {"method": "sampling/createMessage"}});
+    world.server(needs(&json!(1), two, Value::Null));
+    world.see();
+    // The client cannot do one of them, and that is the end of the call.
+    let sampling = world
+        .to_client
+        .iter()
+        .find(|told| told["method"] == "sampling/createMessage");
+    let id = sampling.unwrap()["id"].clone();
+    world.client(json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no"}}));
+    assert_eq!(world.withdrawn.len(), 1);
+    assert!(
+        world
+            .to_client
+            .iter()
+            .any(|told| told["id"] == 1 && told["error"]["message"] == "no")
+    );
 }

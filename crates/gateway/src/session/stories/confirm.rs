@@ -201,3 +201,16 @@ fn an_impatient_client_collects_what_was_agreed_to_late() {
         (&json!(2), &json!({"gone": 1}))
     );
 }
+
+#[test]
+fn neither_company_nor_an_odd_id_goes_past_it() {
+    let mut world = world(Confirm::All, json!({}));
+    world.client(json!([delete(1), delete(2)]));
+    assert_eq!(world.asked.len(), 2);
+    assert!(world.to_server.is_empty());
+    let mut odd = delete(3);
+    odd["id"] = Value::Null;
+    world.client(odd);
+    assert!(world.to_server.is_empty());
+    assert_eq!(world.told_client()["error"]["code"], -32600);
+}
