@@ -10,7 +10,7 @@ import { STORIES } from "./stories.mjs";
 import { table } from "./table.mjs";
 import { Trio } from "./trio.mjs";
 
-const AT_ONCE = 2;
+const AT_ONCE = 4;
 
 const words = process.argv.slice(2);
 const [json, direct] = ["--json", "--direct"].map((option) => words.includes(option));

@@ -135,8 +135,11 @@ impl Session {
         if let Some(arguments) = params["arguments"].as_object() {
             message += &preview(arguments);
         }
-        let params =
+        let mut params =
             json!({"message": message, "requestedSchema": {"type": "object", "properties": {}}});
+        if hints.is_destructive() {
+            params["_meta"] = json!({"dev.midcall/destructive": true});
+        }
         let asker = Asker {
             tool: Some(tool.to_owned()),
             ..self.server.asker.clone()

@@ -117,9 +117,12 @@ impl Session {
         elicitation: &mut Elicitation,
         plan: &Plan,
     ) -> Option<String> {
-        if plan.secrets == Some(Secrets::Refuse) && asks_secret(elicitation) {
-            let why = "this form asks for a secret, and the policy forbids that: use URL mode";
-            return Some(why.to_owned());
+        if plan.secrets != Some(Secrets::Allow) && asks_secret(elicitation) {
+            if plan.secrets == Some(Secrets::Refuse) {
+                let why = "this form asks for a secret, and the policy forbids that: use URL mode";
+                return Some(why.to_owned());
+            }
+            tracing::warn!("the server asks for a secret in a form");
         }
         if let Some(most) = plan.asks_per_minute
             && !self.lately.allows(most, now)
