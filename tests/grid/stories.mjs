@@ -64,7 +64,7 @@ export const STORIES = {
     fails: ({ client, server }) => server.sdk === "sdk-2-dual" && !isModern(client.wire) && "the SDK's own shim asks without saying how long",
     async play(trio) {
       // The server waits a second. An answer comes later, where somebody gives one.
-      const calling = trio.calls({ tool: "brief", answers: [{ ...accept(DELETE, { sure: true }), after: 6_000 }] });
+      const calling = trio.calls({ tool: "brief", answers: [{ ...accept(DELETE, { sure: true }), after: 4_000 }] });
       if (trio.shows("form")) await trio.told("asked");
       else assert.equal((await trio.person.closed((await trio.person.sees(DELETE)).id)).state, "timed_out");
       assert.equal(trio.brought(await calling)[0].action, "cancel");
