@@ -7,32 +7,19 @@
 //! In: [`Back::session_says`], [`Back::server_says`], [`Back::woke`]. Out: [`Step`]s.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
-use midcall_core::wire::{
-    Asked, ElicitRequestParams, Input, InputRequiredResult, InputResponses, JsonObject, Members,
-    RequestState, Retry, Revision, code, meta,
-};
+use midcall_core::wire::{JsonObject, RequestState, Revision, code, meta};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::Step;
 use super::listen::Listening;
+use super::round::is_round;
+use super::words::{LOG_LEVEL, SERVER_INFO};
 use crate::frame::{Frame, Id, Kind, Members as Peeked, OwnIds};
 
 /// The revision that sessions are led in.
-const LED_IN: Revision = Revision::V2025_11_25;
-
-/// How often a server may ask in one call.
-const MOST_ROUNDS: usize = 10;
-
-/// How long a server that only wants to be called again is left alone, the first time and at
-/// most.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-
-/// How often it may want that in a row.
-const MOST_PAUSES: u32 = 1_000;
+pub(super) const LED_IN: Revision = Revision::V2025_11_25;
 
 pub struct Back {
     /// What the server said of itself.
@@ -42,32 +29,32 @@ pub struct Back {
     capabilities: Value,
     info: Value,
     level: Option<Value>,
-    calls: HashMap<Id, Call>,
+    pub(super) calls: HashMap<Id, Call>,
     /// The session's ids of calls, by the ids that the server knows them by.
-    ids: HashMap<Id, Id>,
+    pub(super) ids: HashMap<Id, Id>,
     /// What the session is asked: in which call, and by which key.
-    asked: HashMap<Id, (Id, String)>,
+    pub(super) asked: HashMap<Id, (Id, String)>,
     listening: Listening,
-    own_ids: OwnIds,
+    pub(super) own_ids: OwnIds,
 }
 
 /// A call that may take several rounds.
-struct Call {
-    params: JsonObject,
-    method: String,
+pub(super) struct Call {
+    pub(super) params: JsonObject,
+    pub(super) method: String,
     /// The id the server knows it by.
-    at: Id,
-    rounds: usize,
-    pauses: u32,
-    state: Option<RequestState>,
+    pub(super) at: Id,
+    pub(super) rounds: usize,
+    pub(super) pauses: u32,
+    pub(super) state: Option<RequestState>,
     /// What is not answered yet, and what is.
-    left: usize,
-    answers: JsonObject,
-    outcomes: JsonObject,
+    pub(super) left: usize,
+    pub(super) answers: JsonObject,
+    pub(super) outcomes: JsonObject,
     /// The links a person was sent to. Asked for again, they are not finished yet.
-    followed: Vec<String>,
+    pub(super) followed: Vec<String>,
     /// When it is made again.
-    again: Option<Instant>,
+    pub(super) again: Option<Instant>,
 }
 
 impl Back {
@@ -89,7 +76,7 @@ impl Back {
     }
 
     /// The session says something to the server.
-    pub fn session_says(&mut self, now: Instant, frame: Frame, steps: &mut Vec<Step>) {
+    pub fn session_says(&mut self, frame: Frame, steps: &mut Vec<Step>) {
         let Some((kind, members)) = frame.peek() else {
             return;
         };
@@ -100,11 +87,11 @@ impl Back {
                 "notifications/cancelled" => self.cancelled(&frame, &members, steps),
                 _ => steps.push(Step::Out(frame)),
             },
-            Kind::Response { id: Some(id) } => self.answered(now, &id, &members, steps),
+            Kind::Response { id: Some(id) } => self.answered(&id, &members, steps),
             // A modern server knows neither.
             Kind::Batch => {
                 for part in frame.parts() {
-                    self.session_says(now, part, steps);
+                    self.session_says(part, steps);
                 }
             }
             Kind::Response { id: None } | Kind::Odd => {}
@@ -255,7 +242,7 @@ impl Back {
     }
 
     /// The session answers a question of ours.
-    fn answered(&mut self, now: Instant, id: &Id, members: &Peeked<'_>, steps: &mut Vec<Step>) {
+    fn answered(&mut self, id: &Id, members: &Peeked<'_>, steps: &mut Vec<Step>) {
         let Some((of, key)) = self.asked.remove(id) else {
             return;
         };
@@ -284,12 +271,12 @@ impl Back {
         }
         call.left -= 1;
         if call.left == 0 {
-            self.again(now, &of, steps);
+            self.again(&of, steps);
         }
     }
 
     /// A call comes to an end before the server has finished it.
-    fn fail(&mut self, id: &Id, error: &Value, steps: &mut Vec<Step>) {
+    pub(super) fn fail(&mut self, id: &Id, error: &Value, steps: &mut Vec<Step>) {
         if let Some(call) = self.calls.remove(id) {
             self.ids.remove(&call.at);
             self.take_back(id, steps);
@@ -312,27 +299,6 @@ impl Back {
     pub fn gone(&mut self, steps: &mut Vec<Step>) {
         let gone = self.asked.drain();
         steps.extend(gone.map(|(id, _)| Step::In(Frame::cancelled(&id))));
-    }
-
-    /// Makes a call again, with what was found out for it.
-    fn again(&mut self, _now: Instant, id: &Id, steps: &mut Vec<Step>) {
-        let at = self.own_ids.fresh();
-        let Some(call) = self.calls.get_mut(id) else {
-            return;
-        };
-        let answers = std::mem::take(&mut call.answers);
-        let retry = Retry {
-            input_responses: (!answers.is_empty()).then(|| InputResponses(Members(answers))),
-            request_state: call.state.take(),
-        };
-        let mut params = retry.write(call.params.clone());
-        for (key, outcome) in std::mem::take(&mut call.outcomes) {
-            meta::put_outcome(&mut params, &key, outcome);
-        }
-        call.again = None;
-        call.at = at.clone();
-        self.ids.insert(at.clone(), id.clone());
-        steps.push(Step::Out(Frame::request(&at, &call.method, &params)));
     }
 
     /// The server says something.
@@ -383,101 +349,6 @@ impl Back {
         }
     }
 
-    /// The server needs answers before it can go on with a call.
-    fn round(&mut self, now: Instant, id: &Id, result: &[u8], steps: &mut Vec<Step>) {
-        let refused =
-            |why: &str| json!({"code": code::INTERNAL_ERROR, "message": format!("midcall: {why}")});
-        let result = serde_json::from_slice::<Value>(result).ok();
-        let round = match result.map(InputRequiredResult::read) {
-            Some(Ok(round)) => round,
-            Some(Err(why)) => {
-                return self.fail(
-                    id,
-                    &refused(&format!("what the server asks cannot be read: {why}")),
-                    steps,
-                );
-            }
-            None => return self.fail(id, &refused("what the server asks is not JSON"), steps),
-        };
-        let timeout = round.timeout_ms();
-        let Some(call) = self.calls.get_mut(id) else {
-            return;
-        };
-        call.state = round.request_state;
-        let mut asks = Vec::new();
-        for (key, request) in round.input_requests.0 {
-            match request.input {
-                Input::Elicit(mut params) => {
-                    if let Asked::Url {
-                        url,
-                        elicitation_id,
-                    } = &mut params.asked
-                    {
-                        if call.followed.contains(url) {
-                            // Not finished yet.
-                            call.answers.insert(key, json!({"action": "accept"}));
-                            continue;
-                        }
-                        call.followed.push(url.clone());
-                        elicitation_id.get_or_insert_with(|| {
-                            self.own_ids.fresh().as_json().trim_matches('"').to_owned()
-                        });
-                    }
-                    let Ok(mut params) = params.write(LED_IN) else {
-                        continue;
-                    };
-                    if let Some(timeout) = timeout {
-                        let told = params.entry("_meta").or_insert_with(|| json!({}));
-                        told[meta::TIMEOUT] = timeout.into();
-                    }
-                    asks.push((key, ElicitRequestParams::METHOD.to_owned(), Some(params)));
-                }
-                other => {
-                    let method = other.method().to_owned();
-                    let params = match other {
-                        Input::Sampling(params)
-                        | Input::Roots(params)
-                        | Input::Other { params, .. } => params,
-                        Input::Elicit(_) => None,
-                    };
-                    asks.push((key, method, params.map(|params| params.0)));
-                }
-            }
-        }
-        if asks.is_empty() {
-            call.pauses += 1;
-            if call.pauses > MOST_PAUSES {
-                return self.fail(
-                    id,
-                    &refused("the server wants to be called again without end"),
-                    steps,
-                );
-            }
-            let pause = FIRST_PAUSE.saturating_mul(1 << (call.pauses - 1).min(10));
-            call.again = Some(now + pause.min(LONGEST_PAUSE));
-            return;
-        }
-        call.rounds += 1;
-        call.pauses = 0;
-        if call.rounds > MOST_ROUNDS {
-            return self.fail(
-                id,
-                &refused("the server asks in more than 10 rounds"),
-                steps,
-            );
-        }
-        call.left = asks.len();
-        for (key, method, params) in asks {
-            let ask = self.own_ids.fresh();
-            self.asked.insert(ask.clone(), (id.clone(), key));
-            steps.push(Step::In(Frame::request(
-                &ask,
-                &method,
-                &params.unwrap_or_default(),
-            )));
-        }
-    }
-
     /// Whether it has asked the session something by that id.
     pub fn asks(&self, id: &Id) -> bool {
         self.asked.contains_key(id)
@@ -494,24 +365,7 @@ impl Back {
         let due = self.calls.iter().filter(|(_, call)| due(call));
         let due: Vec<Id> = due.map(|(id, _)| id.clone()).collect();
         for id in due {
-            self.again(now, &id, steps);
+            self.again(&id, steps);
         }
     }
-}
-
-/// Where a result says who the server is.
-pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-/// How much a request wants to hear of what happens.
-pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-
-/// Whether a result needs answers first.
-fn is_round(result: &[u8]) -> bool {
-    #[derive(serde::Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Typed<'a> {
-        #[serde(borrow)]
-        result_type: Option<std::borrow::Cow<'a, str>>,
-    }
-    let typed = serde_json::from_slice::<Typed<'_>>(result);
-    typed.is_ok_and(|typed| typed.result_type.as_deref() == Some(InputRequiredResult::RESULT_TYPE))
 }

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::Step;
 use super::back::Back;
-use super::bridge::{discover, discovered};
+use super::opening::{discover, discovered};
 use crate::frame::{Frame, Id, Kind, OwnIds};
 
 pub struct Beside {
@@ -84,24 +84,17 @@ impl Beside {
     }
 
     /// A call is made here, because the first one refused it.
-    pub fn call(
-        &mut self,
-        now: Instant,
-        id: Id,
-        request: Frame,
-        refusal: Frame,
-        steps: &mut Vec<Step>,
-    ) {
+    pub fn call(&mut self, id: Id, request: Frame, refusal: Frame, steps: &mut Vec<Step>) {
         match &mut self.opening {
             _ if self.has_failed => return steps.push(Step::In(refusal)),
             Some(opening) => opening.waiting.push((id.clone(), request, refusal)),
-            None => self.session_says(now, request, steps),
+            None => self.session_says(request, steps),
         }
         self.calls.insert(id);
     }
 
     /// The session says something to it.
-    pub fn session_says(&mut self, now: Instant, frame: Frame, steps: &mut Vec<Step>) {
+    pub fn session_says(&mut self, frame: Frame, steps: &mut Vec<Step>) {
         match frame.peek() {
             Some((Kind::Response { id: Some(id) }, _)) => {
                 self.asked.remove(&id);
@@ -117,7 +110,7 @@ impl Beside {
             _ => {}
         }
         match &mut self.back {
-            Some(back) => back.session_says(now, frame, steps),
+            Some(back) => back.session_says(frame, steps),
             None => steps.push(Step::Out(frame)),
         }
     }
@@ -135,7 +128,7 @@ impl Beside {
                 Era::Modern => discovered(&members).map(Some),
             };
             return match found {
-                Some(found) => self.opened(now, found, steps),
+                Some(found) => self.opened(found, steps),
                 None => self.fails(steps),
             };
         }
@@ -162,14 +155,14 @@ impl Beside {
         }
     }
 
-    fn opened(&mut self, now: Instant, found: Option<serde_json::Value>, steps: &mut Vec<Step>) {
+    fn opened(&mut self, found: Option<serde_json::Value>, steps: &mut Vec<Step>) {
         let Some(Opening { waiting, .. }) = self.opening.take() else {
             return;
         };
         match found {
             Some(found) => {
                 let mut back = Back::new(found, false);
-                back.session_says(now, self.initialize.clone(), &mut Vec::new());
+                back.session_says(self.initialize.clone(), &mut Vec::new());
                 self.back = Some(back);
             }
             None => {
@@ -178,7 +171,7 @@ impl Beside {
             }
         }
         for (_, request, _) in waiting {
-            self.session_says(now, request, steps);
+            self.session_says(request, steps);
         }
     }
 

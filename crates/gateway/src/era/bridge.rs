@@ -10,15 +10,16 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use midcall_core::wire::{Era, Modes, Revision, code, meta};
-use serde_json::{Value, json};
+use midcall_core::wire::{Era, Modes, code, meta};
 use tokio::time::Instant;
 
 use super::Step;
 use super::back::Back;
 use super::beside::Beside;
 use super::elsewhere::{question, tool};
-use super::front::{Front, too_much};
+use super::front::Front;
+use super::opening::{Leg, Probe, discovered};
+use super::words::too_much;
 use crate::frame::{Frame, Id, Kind, Members, OwnIds};
 use crate::session::{Act, Event, Rules, Session, refuses_era};
 
@@ -28,11 +29,11 @@ pub struct Bridge {
     patience: Duration,
     /// Which era the server is said to speak.
     said: ServerEra,
-    server: Leg,
+    pub(super) server: Leg,
     /// The question whether it is a modern one, if it did not answer in time.
-    late: Option<Id>,
+    pub(super) late: Option<Id>,
     /// What the client says while nobody knows yet what the server speaks.
-    held: Vec<Frame>,
+    pub(super) held: Vec<Frame>,
     pub(super) front: Option<Front>,
     pub(super) back: Option<Back>,
     /// Requests that the session knows nothing of; calls of tools as they were made.
@@ -59,28 +60,6 @@ pub enum ServerEra {
     /// Since 2026-07-28.
     Modern,
 }
-
-/// What is known of the server.
-enum Leg {
-    /// Nothing.
-    Unknown,
-    /// It is being opened as a legacy client wants it: by this request.
-    Opening(Id, Option<Frame>),
-    /// It is being asked whether it is a modern one.
-    Probing(Probe),
-    /// It speaks this era.
-    Known(Era),
-}
-
-struct Probe {
-    id: Id,
-    until: Instant,
-    /// What a legacy client wanted it opened by, and the error that this led to.
-    failed: Option<(Frame, Frame)>,
-}
-
-/// How long a server may take to say whether it is a modern one.
-const PROBE: Duration = Duration::from_secs(10);
 
 /// How much a client may say before that is known.
 const MOST_HELD: usize = 1_000;
@@ -323,66 +302,6 @@ impl Bridge {
         self.back_steps(now, steps, acts);
     }
 
-    /// Asks the server whether it is a modern one.
-    fn probe(&mut self, now: Instant, failed: Option<(Frame, Frame)>, acts: &mut Vec<Act>) {
-        let id = self.own_ids.fresh();
-        acts.push(Act::ToServer(discover(&id)));
-        self.server = Leg::Probing(Probe {
-            id,
-            until: now + PROBE,
-            failed,
-        });
-    }
-
-    /// It is known what the server speaks: what it said of itself, if it is a modern one.
-    fn probed(&mut self, now: Instant, found: Option<Value>, acts: &mut Vec<Act>) {
-        let known = Leg::Known(if found.is_some() {
-            Era::Modern
-        } else {
-            Era::Legacy
-        });
-        let Leg::Probing(probe) = std::mem::replace(&mut self.server, known) else {
-            return;
-        };
-        tracing::info!(
-            modern = found.is_some(),
-            "it is known what the server speaks"
-        );
-        if found.is_some() {
-            self.session.keep_time();
-        }
-        let listens = self.front.is_none();
-        self.back = found.map(|found| Back::new(found, listens));
-        if let Some((request, error)) = probe.failed {
-            match &mut self.back {
-                Some(back) => {
-                    let mut steps = Vec::new();
-                    back.session_says(now, request, &mut steps);
-                    self.back_steps(now, steps, acts);
-                }
-                None => self.tell(now, Event::Server(error), acts),
-            }
-        }
-        for frame in std::mem::take(&mut self.held) {
-            self.pass(now, frame, acts);
-        }
-    }
-
-    /// A server that was taken for a legacy one says that it is modern.
-    fn is_modern_after_all(&mut self, now: Instant, found: Option<Value>, acts: &mut Vec<Act>) {
-        let Some(found) = found else { return };
-        let mut back = Back::new(found, self.front.is_none());
-        self.server = Leg::Known(Era::Modern);
-        self.session.keep_time();
-        // What opened it in vain opens it now.
-        let mut steps = Vec::new();
-        if let Some(initialize) = self.initialize.clone() {
-            back.session_says(now, initialize, &mut steps);
-        }
-        self.back = Some(back);
-        self.back_steps(now, steps, acts);
-    }
-
     fn woke(&mut self, now: Instant, acts: &mut Vec<Act>) {
         if let Leg::Probing(probe) = &self.server
             && self.lapses(probe).is_some_and(|at| at <= now)
@@ -430,7 +349,7 @@ impl Bridge {
                 }
                 Act::ToServer(frame) if let Some(back) = &mut self.back => {
                     keep_opening(&mut self.initialize, &frame);
-                    back.session_says(now, frame, &mut steps);
+                    back.session_says(frame, &mut steps);
                     self.back_steps(now, steps, acts);
                 }
                 act => {
@@ -455,7 +374,7 @@ impl Bridge {
         }
     }
 
-    fn back_steps(&mut self, now: Instant, steps: Vec<Step>, acts: &mut Vec<Act>) {
+    pub(super) fn back_steps(&mut self, now: Instant, steps: Vec<Step>, acts: &mut Vec<Act>) {
         for step in steps {
             match step {
                 Step::In(frame) => {
@@ -493,15 +412,6 @@ fn declared(members: &Members<'_>) -> Modes {
         .unwrap_or_default()
 }
 
-/// Asks a server whether it is a modern one.
-pub fn discover(id: &Id) -> Frame {
-    let params = json!({"_meta": {
-        meta::PROTOCOL_VERSION: Revision::V2026_07_28, meta::CLIENT_CAPABILITIES: {},
-        meta::CLIENT_INFO: {"name": "midcall", "version": env!("CARGO_PKG_VERSION")}
-    }});
-    Frame::request(id, "server/discover", &params)
-}
-
 /// Keeps what the session opens the server by.
 fn keep_opening(kept: &mut Option<Frame>, frame: &Frame) {
     if kept.is_none()
@@ -509,17 +419,4 @@ fn keep_opening(kept: &mut Option<Frame>, frame: &Frame) {
     {
         *kept = Some(frame.kept());
     }
-}
-
-/// What a modern server says of itself; none if it is none.
-pub fn discovered(members: &Members<'_>) -> Option<Value> {
-    if let Some(error) = members.error {
-        let error: Value = serde_json::from_slice(error).ok()?;
-        let is_modern = error["code"] == code::MISSING_CLIENT_CAPABILITY;
-        return is_modern.then(|| json!({"capabilities": {}}));
-    }
-    let result: Value = serde_json::from_slice(members.result?).ok()?;
-    let versions = result["supportedVersions"].as_array()?;
-    let speaks = |version: &Value| version == Revision::V2026_07_28.as_str();
-    versions.iter().any(speaks).then_some(result)
 }

@@ -48,7 +48,7 @@ impl Bridge {
         let mut steps = Vec::new();
         self.start_beside(now, acts);
         if let Some(beside) = &mut self.beside {
-            beside.call(now, id, request, refusal, &mut steps);
+            beside.call(id, request, refusal, &mut steps);
         }
         self.beside_steps(now, steps, acts);
     }
@@ -97,9 +97,9 @@ impl Bridge {
             (Some((Kind::Request { id, .. }, _)), Some(refusal)) => {
                 let refusal = refusal.with(&["id"], id.as_json());
                 let refusal = refusal.unwrap_or_else(|| frame.clone());
-                beside.call(now, id, frame.clone(), refusal, &mut steps);
+                beside.call(id, frame.clone(), refusal, &mut steps);
             }
-            _ => beside.session_says(now, frame, &mut steps),
+            _ => beside.session_says(frame, &mut steps),
         }
         self.beside_steps(now, steps, acts);
     }

@@ -4,6 +4,7 @@
 //! ([`front`]) and a modern server ([`back`]) each get an interpreter of their own, who is not
 //! there if nobody needs them ([`bridge`]).
 
+mod ask;
 mod back;
 mod beside;
 pub mod bridge;
@@ -12,9 +13,12 @@ mod follow;
 mod front;
 pub mod legacy;
 mod listen;
+mod opening;
 mod parked;
+mod round;
 #[cfg(test)]
 mod stories;
+mod words;
 
 use crate::frame::Frame;
 

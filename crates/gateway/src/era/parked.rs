@@ -4,14 +4,13 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use aws_lc_rs::digest as sha;
-use midcall_core::wire::{ElicitResult, InputRequiredResult, code};
-use midcall_core::{Elicitation, Limits};
-use serde_json::value::RawValue;
+use midcall_core::Limits;
+use midcall_core::wire::{InputRequiredResult, code};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::Step;
+use super::ask::Ask;
 use crate::frame::{Frame, Id, Members};
 use crate::token::Token;
 
@@ -55,15 +54,6 @@ struct Waiter {
     token: Option<Box<[u8]>>,
 }
 
-/// A question of the session.
-pub struct Ask {
-    pub id: Id,
-    key: String,
-    method: String,
-    params: Option<Box<RawValue>>,
-    elicitation: Option<Box<Elicitation>>,
-}
-
 /// A call that is over, for a client that did not hear of it.
 struct Kept {
     states: VecDeque<Token>,
@@ -97,45 +87,6 @@ const ENOUGH: usize = 8;
 
 /// By how many of its last states a call is known.
 const STATES: usize = 4;
-
-impl Ask {
-    pub fn new(
-        id: Id,
-        method: &str,
-        params: Option<Box<RawValue>>,
-        elicitation: Option<Box<Elicitation>>,
-    ) -> Self {
-        Self {
-            id,
-            key: String::new(),
-            method: method.to_owned(),
-            params,
-            elicitation,
-        }
-    }
-
-    /// The session hears that nobody answered.
-    fn unanswered(&self) -> Frame {
-        if self.elicitation.is_some() {
-            Frame::result(&self.id, &ElicitResult::cancel().write())
-        } else {
-            let told = "midcall: the client did not come back";
-            Frame::error(Some(&self.id), code::INTERNAL_ERROR, told)
-        }
-    }
-
-    /// The client's answer, if it is one.
-    fn answer(&self, responses: &mut Value, limits: &Limits) -> Option<Frame> {
-        let response = responses.get_mut(&self.key)?.take();
-        if let Some(elicitation) = &self.elicitation {
-            let result = ElicitResult::read(response.clone()).ok()?;
-            elicitation.answer(result, limits).ok()?;
-        }
-        response
-            .is_object()
-            .then(|| Frame::result(&self.id, &response))
-    }
-}
 
 impl Parked {
     pub fn new(hold: Option<Duration>, patience: Duration) -> Self {
@@ -480,34 +431,5 @@ impl Call {
         self.until = until;
         let frame = Frame::result(&waiter, &told);
         (waiter, frame)
-    }
-}
-
-/// What a call amounts to, to know it again under another id.
-pub fn digest(method: &str, params: &Value) -> [u8; 32] {
-    let mut known = params.clone();
-    if let Some(known) = known.as_object_mut() {
-        known.shift_remove("_meta");
-    }
-    let mut sum = sha::Context::new(&sha::SHA256);
-    sum.update(method.as_bytes());
-    sum.update(b"\0");
-    sum.update(sorted(&known).to_string().as_bytes());
-    sum.finish().as_ref().try_into().unwrap_or_default()
-}
-
-/// The same JSON, its members in one order.
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(members) => {
-            let mut members: Vec<_> = members.iter().collect();
-            members.sort_by_key(|(name, _)| *name);
-            members
-                .into_iter()
-                .map(|(name, value)| (name.clone(), sorted(value)))
-                .collect()
-        }
-        Value::Array(items) => items.iter().map(sorted).collect(),
-        other => other.clone(),
     }
 }

@@ -1,0 +1,128 @@
+//! Finding out what a server speaks.
+
+use std::time::Duration;
+
+use midcall_core::wire::{Era, Revision, code, meta};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::back::Back;
+use super::bridge::Bridge;
+use crate::frame::{Frame, Id, Members};
+use crate::session::{Act, Event};
+
+/// What is known of the server.
+pub enum Leg {
+    /// Nothing.
+    Unknown,
+    /// It is being opened as a legacy client wants it: by this request.
+    Opening(Id, Option<Frame>),
+    /// It is being asked whether it is a modern one.
+    Probing(Probe),
+    /// It speaks this era.
+    Known(Era),
+}
+
+pub struct Probe {
+    pub id: Id,
+    pub until: Instant,
+    /// What a legacy client wanted it opened by, and the error that this led to.
+    pub failed: Option<(Frame, Frame)>,
+}
+
+/// How long a server may take to say whether it is a modern one.
+const PROBE: Duration = Duration::from_secs(10);
+
+impl Bridge {
+    /// Asks the server whether it is a modern one.
+    pub(super) fn probe(
+        &mut self,
+        now: Instant,
+        failed: Option<(Frame, Frame)>,
+        acts: &mut Vec<Act>,
+    ) {
+        let id = self.own_ids.fresh();
+        acts.push(Act::ToServer(discover(&id)));
+        self.server = Leg::Probing(Probe {
+            id,
+            until: now + PROBE,
+            failed,
+        });
+    }
+
+    /// It is known what the server speaks: what it said of itself, if it is a modern one.
+    pub(super) fn probed(&mut self, now: Instant, found: Option<Value>, acts: &mut Vec<Act>) {
+        let known = Leg::Known(if found.is_some() {
+            Era::Modern
+        } else {
+            Era::Legacy
+        });
+        let Leg::Probing(probe) = std::mem::replace(&mut self.server, known) else {
+            return;
+        };
+        tracing::info!(
+            modern = found.is_some(),
+            "it is known what the server speaks"
+        );
+        if found.is_some() {
+            self.session.keep_time();
+        }
+        let listens = self.front.is_none();
+        self.back = found.map(|found| Back::new(found, listens));
+        if let Some((request, error)) = probe.failed {
+            match &mut self.back {
+                Some(back) => {
+                    let mut steps = Vec::new();
+                    back.session_says(request, &mut steps);
+                    self.back_steps(now, steps, acts);
+                }
+                None => self.tell(now, Event::Server(error), acts),
+            }
+        }
+        for frame in std::mem::take(&mut self.held) {
+            self.pass(now, frame, acts);
+        }
+    }
+
+    /// A server that was taken for a legacy one says that it is modern.
+    pub(super) fn is_modern_after_all(
+        &mut self,
+        now: Instant,
+        found: Option<Value>,
+        acts: &mut Vec<Act>,
+    ) {
+        let Some(found) = found else { return };
+        let mut back = Back::new(found, self.front.is_none());
+        self.server = Leg::Known(Era::Modern);
+        self.session.keep_time();
+        // What opened it in vain opens it now.
+        let mut steps = Vec::new();
+        if let Some(initialize) = self.initialize.clone() {
+            back.session_says(initialize, &mut steps);
+        }
+        self.back = Some(back);
+        self.back_steps(now, steps, acts);
+    }
+}
+
+/// Asks a server whether it is a modern one.
+pub fn discover(id: &Id) -> Frame {
+    let params = json!({"_meta": {
+        meta::PROTOCOL_VERSION: Revision::V2026_07_28, meta::CLIENT_CAPABILITIES: {},
+        meta::CLIENT_INFO: {"name": "midcall", "version": env!("CARGO_PKG_VERSION")}
+    }});
+    Frame::request(id, "server/discover", &params)
+}
+
+/// What a modern server says of itself; none if it is none.
+pub fn discovered(members: &Members<'_>) -> Option<Value> {
+    if let Some(error) = members.error {
+        let error: Value = serde_json::from_slice(error).ok()?;
+        let is_modern = error["code"] == code::MISSING_CLIENT_CAPABILITY;
+        return is_modern.then(|| json!({"capabilities": {}}));
+    }
+    let result: Value = serde_json::from_slice(members.result?).ok()?;
+    let versions = result["supportedVersions"].as_array()?;
+    let speaks = |version: &Value| version == Revision::V2026_07_28.as_str();
+    versions.iter().any(speaks).then_some(result)
+}

@@ -1,0 +1,157 @@
+//! The rounds of a call at a modern server: what it needs is asked, and the call made again.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use midcall_core::wire::{
+    Asked, ElicitRequestParams, Input, InputRequiredResult, InputResponses, Members, Retry, code,
+    meta,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::Step;
+use super::back::{Back, LED_IN};
+use crate::frame::{Frame, Id};
+
+/// How often a server may ask in one call.
+const MOST_ROUNDS: usize = 10;
+
+/// How long a server that only wants to be called again is left alone, the first time and at
+/// most.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// How often it may want that in a row.
+const MOST_PAUSES: u32 = 1_000;
+
+impl Back {
+    /// The server needs answers before it can go on with a call.
+    pub(super) fn round(&mut self, now: Instant, id: &Id, result: &[u8], steps: &mut Vec<Step>) {
+        let refused =
+            |why: &str| json!({"code": code::INTERNAL_ERROR, "message": format!("midcall: {why}")});
+        let result = serde_json::from_slice::<Value>(result).ok();
+        let round = match result.map(InputRequiredResult::read) {
+            Some(Ok(round)) => round,
+            Some(Err(why)) => {
+                return self.fail(
+                    id,
+                    &refused(&format!("what the server asks cannot be read: {why}")),
+                    steps,
+                );
+            }
+            None => return self.fail(id, &refused("what the server asks is not JSON"), steps),
+        };
+        let timeout = round.timeout_ms();
+        let Some(call) = self.calls.get_mut(id) else {
+            return;
+        };
+        call.state = round.request_state;
+        let mut asks = Vec::new();
+        for (key, request) in round.input_requests.0 {
+            match request.input {
+                Input::Elicit(mut params) => {
+                    if let Asked::Url {
+                        url,
+                        elicitation_id,
+                    } = &mut params.asked
+                    {
+                        if call.followed.contains(url) {
+                            // Not finished yet.
+                            call.answers.insert(key, json!({"action": "accept"}));
+                            continue;
+                        }
+                        call.followed.push(url.clone());
+                        elicitation_id.get_or_insert_with(|| {
+                            self.own_ids.fresh().as_json().trim_matches('"').to_owned()
+                        });
+                    }
+                    let Ok(mut params) = params.write(LED_IN) else {
+                        continue;
+                    };
+                    if let Some(timeout) = timeout {
+                        let told = params.entry("_meta").or_insert_with(|| json!({}));
+                        told[meta::TIMEOUT] = timeout.into();
+                    }
+                    asks.push((key, ElicitRequestParams::METHOD.to_owned(), Some(params)));
+                }
+                other => {
+                    let method = other.method().to_owned();
+                    let params = match other {
+                        Input::Sampling(params)
+                        | Input::Roots(params)
+                        | Input::Other { params, .. } => params,
+                        Input::Elicit(_) => None,
+                    };
+                    asks.push((key, method, params.map(|params| params.0)));
+                }
+            }
+        }
+        if asks.is_empty() {
+            call.pauses += 1;
+            if call.pauses > MOST_PAUSES {
+                return self.fail(
+                    id,
+                    &refused("the server wants to be called again without end"),
+                    steps,
+                );
+            }
+            let pause = FIRST_PAUSE.saturating_mul(1 << (call.pauses - 1).min(10));
+            call.again = Some(now + pause.min(LONGEST_PAUSE));
+            return;
+        }
+        call.rounds += 1;
+        call.pauses = 0;
+        if call.rounds > MOST_ROUNDS {
+            return self.fail(
+                id,
+                &refused("the server asks in more than 10 rounds"),
+                steps,
+            );
+        }
+        call.left = asks.len();
+        for (key, method, params) in asks {
+            let ask = self.own_ids.fresh();
+            self.asked.insert(ask.clone(), (id.clone(), key));
+            steps.push(Step::In(Frame::request(
+                &ask,
+                &method,
+                &params.unwrap_or_default(),
+            )));
+        }
+    }
+
+    /// Makes a call again, with what was found out for it.
+    pub(super) fn again(&mut self, id: &Id, steps: &mut Vec<Step>) {
+        let at = self.own_ids.fresh();
+        let Some(call) = self.calls.get_mut(id) else {
+            return;
+        };
+        let answers = std::mem::take(&mut call.answers);
+        let retry = Retry {
+            input_responses: (!answers.is_empty()).then(|| InputResponses(Members(answers))),
+            request_state: call.state.take(),
+        };
+        let mut params = retry.write(call.params.clone());
+        for (key, outcome) in std::mem::take(&mut call.outcomes) {
+            meta::put_outcome(&mut params, &key, outcome);
+        }
+        call.again = None;
+        call.at = at.clone();
+        self.ids.insert(at.clone(), id.clone());
+        steps.push(Step::Out(Frame::request(&at, &call.method, &params)));
+    }
+}
+
+/// Whether a result needs answers first.
+pub fn is_round(result: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Typed<'a> {
+        #[serde(borrow)]
+        result_type: Option<Cow<'a, str>>,
+    }
+    let typed = serde_json::from_slice::<Typed<'_>>(result);
+    typed.is_ok_and(|typed| typed.result_type.as_deref() == Some(InputRequiredResult::RESULT_TYPE))
+}
