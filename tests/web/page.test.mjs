@@ -267,6 +267,7 @@ test("notifications that the browser blocks are said to be blocked", async () =>
   await page.addInitScript(() => {
     window.Notification = class { static permission = "denied"; static requestPermission() { window.asked = true; return Promise.resolve("denied"); } };
   });
+  await page.goto("about:blank"); // so that what comes next is a page of its own
   await page.goto(desk.announced.launch);
   const blocked = page.getByRole("button", { name: "Notifications blocked" });
   await blocked.waitFor();
