@@ -263,11 +263,10 @@ test("a notification, once it is allowed and while the person looks elsewhere", 
 
 test("notifications that the browser blocks are said to be blocked", async () => {
   const desk = await Desk.start();
-  const page = await person(desk.announced.page);
+  const page = await person("about:blank");
   await page.addInitScript(() => {
     window.Notification = class { static permission = "denied"; static requestPermission() { window.asked = true; return Promise.resolve("denied"); } };
   });
-  await page.goto("about:blank"); // so that what comes next is a page of its own
   await page.goto(desk.announced.launch);
   const blocked = page.getByRole("button", { name: "Notifications blocked" });
   await blocked.waitFor();
