@@ -1,13 +1,17 @@
-// Who meets whom: the peers of each revision, and what one of them cannot do by itself.
-import { CLIENTS, MODERN_CLIENTS, MODERN_SERVERS, SERVERS } from "../peers/world.mjs";
+// Who meets whom: the peers of each revision.
+import { join } from "node:path";
+import { MODERN_SERVERS, SERVERS } from "../peers/world.mjs";
 
 export const NONE = "no elicitation";
 export const JUNE = "2025-06-18";
 export const NOVEMBER = "2025-11-25";
 export const JULY = "2026-07-28";
 
+/** Rust's own, which `./test grid` builds. */
+const rust = (how) => [join(import.meta.dirname, "../../target/debug/rmcp-server"), how];
+
 const client = (sdk, revision, declare, wire = revision) => ({ sdk, revision, declare, wire });
-const server = (sdk, revision) => ({ sdk, revision, command: { ...SERVERS, ...MODERN_SERVERS }[sdk] });
+const server = (sdk, revision) => ({ sdk, revision, command: { ...SERVERS, ...MODERN_SERVERS, rmcp: rust("await"), "rmcp-rounds": rust("rounds") }[sdk] });
 
 /** `wire` is the revision that a client speaks, whatever it declares. */
 const clients = [
@@ -29,22 +33,24 @@ const servers = {
   "sdk-1": server("sdk-1", NOVEMBER),
   python: server("python", NOVEMBER),
   fastmcp: server("fastmcp", NOVEMBER),
+  rmcp: server("rmcp", NOVEMBER),
   "sdk-2": server("sdk-2", JULY),
   "sdk-2-dual": server("sdk-2-dual", JULY),
   "python-rounds": server("python-rounds", JULY),
   "fastmcp-rounds": server("fastmcp-rounds", JULY),
+  "rmcp-rounds": server("rmcp-rounds", JULY),
 };
 
 /** The servers that each client meets, in the order of `clients`: all of them with TypeScript's, and each with each revision. */
 const MEETS = [
-  ["sdk-1.20", "sdk-1", "python", "fastmcp", "sdk-2", "sdk-2-dual", "python-rounds", "fastmcp-rounds"],
+  ["sdk-1.20", "sdk-1", "python", "fastmcp", "rmcp", "sdk-2", "sdk-2-dual", "python-rounds", "fastmcp-rounds", "rmcp-rounds"],
   ["sdk-1.20", "sdk-1", "fastmcp", "sdk-2", "python-rounds"],
   ["sdk-1", "python", "fastmcp-rounds"],
   ["sdk-1.20", "sdk-1", "python", "sdk-2", "fastmcp-rounds"],
-  ["sdk-1.20", "sdk-1", "fastmcp", "sdk-2", "sdk-2-dual", "python-rounds"],
+  ["sdk-1.20", "sdk-1", "fastmcp", "rmcp", "sdk-2", "sdk-2-dual", "python-rounds", "rmcp-rounds"],
   ["sdk-1.20", "python", "sdk-2", "python-rounds"],
   ["sdk-1", "fastmcp-rounds"],
-  ["sdk-1.20", "sdk-1", "python", "fastmcp", "sdk-2", "python-rounds"],
+  ["sdk-1.20", "sdk-1", "python", "fastmcp", "sdk-2", "python-rounds", "rmcp-rounds"],
   ["sdk-1", "sdk-2-dual"],
   ["sdk-1.20", "sdk-1", "sdk-2", "python-rounds"],
   ["fastmcp", "fastmcp-rounds"],

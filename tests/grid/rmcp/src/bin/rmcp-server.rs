@@ -1,0 +1,277 @@
+//! A server on `rmcp`. argv: `await` (its tools ask while they run) or `rounds` (by returning).
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode,
+    Implementation, InputRequiredResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, Peer, RoleServer, ServerHandler, ServiceExt};
+use serde_json::{Map, Value, json};
+
+const TOOLS: [&str; 12] = [
+    "confirm",
+    "form",
+    "wizard",
+    "both",
+    "brief",
+    "link",
+    "sample",
+    "roots",
+    "wait",
+    "steps",
+    "impatient",
+    "linked",
+];
+
+#[derive(Clone)]
+struct Server {
+    by_returning: bool,
+    links: std::sync::Arc<std::sync::atomic::AtomicUsize>,
+}
+
+fn form(message: &str, properties: Value, required: &[&str]) -> Value {
+    json!({"method": "elicitation/create", "params": {"mode": "form", "message": message,
+        "requestedSchema": {"type": "object", "properties": properties, "required": required}}})
+}
+
+fn text(title: &str) -> Value {
+    json!({"type": "string", "title": title, "minLength": 1})
+}
+
+/// What each tool asks, round after round.
+fn rounds(tool: &str, given: &Map<String, Value>) -> Vec<Value> {
+    let confirm = || {
+        form(
+            "Delete 3 files?",
+            json!({"sure": {"type": "boolean", "title": "Delete them"}}),
+            &["sure"],
+        )
+    };
+    let number = |name: &str, usual: u64| given.get(name).and_then(Value::as_u64).unwrap_or(usual);
+    match tool {
+        "confirm" | "brief" | "impatient" => vec![json!({"confirm": confirm()})],
+        "form" => {
+            let properties = json!({"name": text("Name"), "guests": {"type": "integer", "minimum": 1, "maximum": 12},
+                "table": {"type": "string", "enum": ["window", "garden", "bar"]}});
+            vec![json!({"book": form("Which table?", properties, &["name", "guests"])})]
+        }
+        "wizard" => {
+            let step = |n| {
+                form(
+                    &format!("Step {n}"),
+                    json!({"value": text("Value")}),
+                    &["value"],
+                )
+            };
+            (1..=number("steps", 5))
+                .map(|n| json!({"step": step(n)}))
+                .collect()
+        }
+        "both" => {
+            let town = form("Which town?", json!({"town": text("Town")}), &["town"]);
+            let day = form("Which day?", json!({"day": text("Day")}), &["day"]);
+            vec![json!({"atown": town, "day": day})]
+        }
+        "link" => vec![
+            json!({"link": {"method": "elicitation/create", "params": {"mode": "url",
+            "message": "Sign in", "url": "https://example.com/sign-in", "elicitationId": "link-1"}}}),
+        ],
+        "sample" => {
+            let hello = json!({"role": "user", "content": {"type": "text", "text": "Say hello"}});
+            vec![
+                json!({"sample": {"method": "sampling/createMessage", "params": {"messages": [hello], "maxTokens": 100}}}),
+            ]
+        }
+        "roots" => vec![json!({"roots": {"method": "roots/list"}})],
+        "wait" => vec![json!({}); usize::try_from(number("rounds", 2)).unwrap_or(2)],
+        _ => Vec::new(),
+    }
+}
+
+fn invalid(why: impl ToString) -> ErrorData {
+    ErrorData::invalid_params(why.to_string(), None)
+}
+
+fn done(brought: &[Value]) -> CallToolResponse {
+    let text = Value::from(brought).to_string();
+    CallToolResult::success(vec![ContentBlock::text(text)]).into()
+}
+
+/// Asks the client by a request.
+async fn ask(peer: &Peer<RoleServer>, question: &Value, timeout: Option<Duration>) -> Value {
+    let params = question["params"].clone();
+    let answer = match question["method"].as_str() {
+        Some("elicitation/create") => match serde_json::from_value(params) {
+            Ok(params) => {
+                let answer = peer.create_elicitation_with_timeout(params, timeout).await;
+                answer
+                    .map(|answer| json!(answer))
+                    .map_err(|error| error.to_string())
+            }
+            Err(error) => Err(error.to_string()),
+        },
+        Some("sampling/createMessage") => match serde_json::from_value(params) {
+            Ok(params) => {
+                #[expect(deprecated, reason = "as of 2026-07-28, and still there")]
+                let answer = peer.create_message(params).await;
+                answer
+                    .map(|answer| json!(answer))
+                    .map_err(|error| error.to_string())
+            }
+            Err(error) => Err(error.to_string()),
+        },
+        _ => {
+            #[expect(deprecated, reason = "as of 2026-07-28, and still there")]
+            let roots = peer.list_roots().await;
+            roots
+                .map(|roots| json!(roots))
+                .map_err(|error| error.to_string())
+        }
+    };
+    answer.unwrap_or_else(|message| json!({"error": {"message": message}}))
+}
+
+impl Server {
+    /// The next round of questions, or what all of them brought.
+    fn returns(
+        &self,
+        tool: &str,
+        request: &CallToolRequestParams,
+        rounds: &[Value],
+    ) -> Result<CallToolResponse, ErrorData> {
+        let state = request
+            .request_state
+            .as_deref()
+            .unwrap_or(r#"{"round":0,"brought":[]}"#);
+        let mut state: Value = serde_json::from_str(state).map_err(invalid)?;
+        let round = usize::try_from(state["round"].as_u64().unwrap_or(0)).map_err(invalid)?;
+        if let (Some(asked), Some(brought)) = (
+            round.checked_sub(1).and_then(|last| rounds.get(last)),
+            state["brought"].as_array_mut(),
+        ) {
+            let responses = request.input_responses.clone().unwrap_or_default();
+            let keys = asked.as_object().into_iter().flat_map(Map::keys);
+            brought.extend(keys.map(|key| responses.get(key).cloned().unwrap_or_default()));
+        }
+        let Some(questions) = rounds.get(round) else {
+            return Ok(done(
+                state["brought"]
+                    .as_array()
+                    .map(Vec::as_slice)
+                    .unwrap_or_default(),
+            ));
+        };
+        state["round"] = (round + 1).into();
+        let requests = serde_json::from_value(questions.clone()).map_err(invalid)?;
+        let requests = Some(requests).filter(|_| questions != &json!({}));
+        let mut result = json!(InputRequiredResult::new(requests, Some(state.to_string())));
+        if tool == "brief" {
+            result["_meta"] = json!({"dev.midcall/timeoutMs": 1000});
+        }
+        let result: InputRequiredResult = serde_json::from_value(result).map_err(invalid)?;
+        Ok(result.into())
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let info = Implementation::new(
+            if self.by_returning {
+                "rmcp-rounds"
+            } else {
+                "rmcp"
+            },
+            "1.0.0",
+        );
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(info)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let schema = || {
+            json!({"type": "object"})
+                .as_object()
+                .cloned()
+                .unwrap_or_default()
+        };
+        let tools = TOOLS.map(|name| Tool::new(name, "", schema()));
+        Ok(ListToolsResult::with_all_items(tools.into()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let tool = request.name.to_string();
+        let given = request.arguments.clone().unwrap_or_default();
+        if tool == "linked"
+            && self
+                .links
+                .fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+                % 2
+                == 0
+        {
+            let link = json!({"mode": "url", "message": "Open first", "url": "https://example.com/first", "elicitationId": "first"});
+            return Err(ErrorData::new(
+                ErrorCode(-32042),
+                "Sign in first",
+                Some(json!({"elicitations": [link]})),
+            ));
+        }
+        if tool == "steps" {
+            let total = given.get("steps").and_then(Value::as_u64).unwrap_or(0);
+            for step in 1..=u32::try_from(total).map_err(invalid)? {
+                if let Some(token) = context.meta.get_progress_token() {
+                    let progress = ProgressNotificationParam::new(token, step.into())
+                        .with_total(f64::from(u32::try_from(total).map_err(invalid)?));
+                    let _ = context.peer.notify_progress(progress).await;
+                }
+                tokio::time::sleep(Duration::from_millis(300)).await; // TypeScript's client drops what comes together with the result
+            }
+            return Ok(done(&[]));
+        }
+        let mut rounds = rounds(&tool, &given);
+        if self.by_returning {
+            return self.returns(&tool, &request, &rounds);
+        }
+        let timeout = given
+            .get("ms")
+            .and_then(Value::as_u64)
+            .map(Duration::from_millis);
+        let mut brought = Vec::new();
+        for round in &mut rounds {
+            if tool == "brief" {
+                round["confirm"]["params"]["_meta"] = json!({"dev.midcall/timeoutMs": 1000});
+            }
+            let questions = round.as_object().into_iter().flat_map(Map::values);
+            brought.extend(
+                join_all(questions.map(|question| ask(&context.peer, question, timeout))).await,
+            );
+        }
+        Ok(done(&brought))
+    }
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let by_returning = std::env::args().nth(1).as_deref() == Some("rounds");
+    let server = Server {
+        by_returning,
+        links: std::sync::Arc::default(),
+    };
+    server
+        .serve((tokio::io::stdin(), tokio::io::stdout()))
+        .await?
+        .waiting()
+        .await?;
+    Ok(())
+}
