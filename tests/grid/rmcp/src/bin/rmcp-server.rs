@@ -217,8 +217,7 @@ impl ServerHandler for Server {
             && self
                 .links
                 .fetch_add(1, std::sync::atomic::Ordering::Relaxed)
-                % 2
-                == 0
+                .is_multiple_of(2)
         {
             let link = json!({"mode": "url", "message": "Open first", "url": "https://example.com/first", "elicitationId": "first"});
             return Err(ErrorData::new(
