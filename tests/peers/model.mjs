@@ -49,7 +49,7 @@ export class Model extends Client {
   call(tool, given = {}, more = {}) {
     const call = ++this.#calls;
     this.send({ call, tool, arguments: given, ...more });
-    return this.told.next((line) => line.call === call);
+    return this.told.next((line) => line.call === call && ("result" in line || "error" in line));
   }
 
   /** Takes back the call that was made last. */
