@@ -228,7 +228,7 @@ test("without a link, with a used one, and after a restart a screen tells what t
 
 test("a notification, once it is allowed and while the person looks elsewhere", async () => {
   const desk = await Desk.start();
-  const page = await person(desk.announced.page);
+  const page = await person("about:blank");
   await page.addInitScript(() => {
     window.shown = [];
     let permission = "default";
