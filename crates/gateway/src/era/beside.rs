@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use midcall_core::wire::Era;
+use midcall_core::wire::{Era, code};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -14,6 +14,7 @@ use super::Step;
 use super::back::Back;
 use super::opening::{discover, discovered};
 use crate::frame::{Frame, Id, Kind, OwnIds};
+use crate::session::gone_words;
 
 pub struct Beside {
     /// What it is spoken to in.
@@ -204,8 +205,7 @@ impl Beside {
         let asked = self.asked.iter();
         steps.extend(asked.map(|id| Step::In(Frame::cancelled(id))));
         for id in self.calls {
-            let told = "midcall: the server ended before it answered";
-            let error = Frame::error(Some(&id), midcall_core::wire::code::INTERNAL_ERROR, told);
+            let error = Frame::error(Some(&id), code::INTERNAL_ERROR, &gone_words("ended"));
             steps.push(Step::In(error));
         }
     }

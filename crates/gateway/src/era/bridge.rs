@@ -21,7 +21,7 @@ use super::front::Front;
 use super::opening::{Leg, Probe, discovered};
 use super::words::too_much;
 use crate::frame::{Frame, Id, Kind, Members, OwnIds};
-use crate::session::{Act, Event, Rules, Session, refuses_era};
+use crate::session::{Act, Event, Rules, Session, gone_words, refuses_era};
 
 pub struct Bridge {
     pub(super) session: Session,
@@ -107,8 +107,7 @@ impl Bridge {
             Event::BesideGone => self.beside_gone(now, acts),
             Event::ServerGone(how) => {
                 for (id, _) in self.passing.drain() {
-                    let told = format!("midcall: the server {how} before it answered");
-                    let error = Frame::error(Some(&id), code::INTERNAL_ERROR, &told);
+                    let error = Frame::error(Some(&id), code::INTERNAL_ERROR, &gone_words(&how));
                     acts.push(Act::ToClient(error));
                 }
                 self.tell(now, Event::ServerGone(how), acts);

@@ -47,6 +47,7 @@ pub use errand::refuses_era;
 use question::{At, Question, State, WantedBy};
 use questions::Questions;
 pub use questions::Turn;
+pub use server::gone_words;
 
 /// What happened.
 pub enum Event {

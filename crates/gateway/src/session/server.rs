@@ -229,7 +229,8 @@ impl Session {
     }
 }
 
-fn gone_words(how: &str) -> String {
+/// What a client is told of a call that a server left behind.
+pub fn gone_words(how: &str) -> String {
     format!("midcall: the server {how} before it answered")
 }
 
