@@ -557,3 +557,18 @@ fn where_nobody_can_be_asked_the_server_hears_that() {
         "midcall: nobody could be asked: no route leads to a person"
     );
 }
+
+#[test]
+fn an_answer_after_its_time_is_nobodys() {
+    let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+    world.session.keep_time();
+    world.calls(1);
+    world.asks(7, day());
+    world.to_client.clear();
+    world.passes(Duration::from_secs(300));
+    assert_eq!(world.told_server()["result"]["action"], "cancel");
+    assert_eq!(world.told_client()["params"]["requestId"], 7);
+    let late = json!({"action": "accept", "content": {"day": "2026-11-16"}});
+    world.client(json!({"jsonrpc": "2.0", "id": 7, "result": late}));
+    assert!(world.to_server.is_empty());
+}
