@@ -47,8 +47,8 @@ pub enum Exchange {
     Batch(Vec<Id>),
     /// What wants no answer, and in which legacy session it was sent.
     Told(u32),
-    /// The stream of what belongs to no request, in this legacy session.
-    Listening(u32),
+    /// The stream of what belongs to no request.
+    Listening,
 }
 
 /// How a request can be stopped.
@@ -69,7 +69,7 @@ impl Exchange {
     /// Whether it only ends when somebody ends it.
     pub fn is_open_end(&self) -> bool {
         match self {
-            Self::Listening(_) => true,
+            Self::Listening => true,
             Self::Request(request, _) => &*request.method == LISTEN,
             Self::Batch(_) | Self::Told(_) => false,
         }
@@ -233,11 +233,11 @@ impl Remote {
     }
 
     /// Listens to what belongs to no request.
-    pub(super) fn listen(&mut self) {
+    pub(super) fn listen(&mut self) -> Tag {
         let (tag, stream) = self.stream(self.session.headers(), None, true);
         self.session.listening = Some(self.tasks.spawn(stream.listen()));
-        let listening = Exchange::Listening(self.session.number);
-        self.exchanges.insert(tag, listening);
+        self.exchanges.insert(tag, Exchange::Listening);
+        tag
     }
 
     fn stream(&mut self, headers: HeaderMap, wants: Option<Id>, resumes: bool) -> (Tag, Stream) {
@@ -273,7 +273,8 @@ impl Remote {
         let mut found = self.exchanges.iter();
         let tag = found.find_map(|(tag, exchange)| is(exchange).then_some(*tag));
         let Some(tag) = tag else {
-            return drop(self.tell(frame, None)); // It may be known to the server all the same.
+            self.tell(frame, None); // It may be known to the server all the same.
+            return;
         };
         let Some(Exchange::Request(request, sent)) = self.exchanges.remove(&tag) else {
             return;

@@ -46,7 +46,7 @@ impl Remote {
                 }
             }
             Some(Exchange::Told(session)) => self.told(tag, session, ending),
-            Some(Exchange::Listening(_)) => match ending {
+            Some(Exchange::Listening) => match ending {
                 Ending::Well | Ending::Refused(Refusal::Status { .. }) | Ending::Forgotten => {
                     tracing::debug!("the server has no stream for what belongs to no request");
                 }
@@ -203,9 +203,7 @@ impl Remote {
             Ending::Well | Ending::Forgotten => {}
         }
         if is_opening {
-            self.session.state = State::Open;
-            self.listen();
-            self.release();
+            self.session.state = State::Listens(self.listen());
         }
     }
 

@@ -17,15 +17,20 @@ const PAGES: u32 = 100;
 impl Remote {
     pub(super) fn hear(&mut self, report: Report) {
         match report.news {
-            News::Session(id) => {
-                if let Some(Exchange::Request(request, _)) = self.exchanges.get(&report.tag)
-                    && &*request.method == "initialize"
-                    && request.session == self.session.number
+            News::Taken(id) => match self.exchanges.get(&report.tag) {
+                Some(Exchange::Request(request, _))
+                    if &*request.method == "initialize"
+                        && request.session == self.session.number =>
                 {
                     self.session.id = id;
                 }
-            }
-            News::Said(frame, _) => self.said(report.tag, frame),
+                Some(Exchange::Listening) if self.session.state == State::Listens(report.tag) => {
+                    self.session.state = State::Open;
+                    self.release();
+                }
+                _ => {}
+            },
+            News::Said(frame, _place) => self.said(report.tag, frame),
             News::Ended(ending) => self.ended(report.tag, ending),
         }
     }

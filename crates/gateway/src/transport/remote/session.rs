@@ -43,6 +43,8 @@ pub enum State {
     Agreed,
     /// The server is being told that it is open.
     Told(Tag),
+    /// The stream that questions may come on is being opened.
+    Listens(Tag),
     /// It is open.
     Open,
 }
@@ -92,7 +94,10 @@ impl Session {
 
     /// Whether messages have to wait.
     pub fn holds(&self) -> bool {
-        matches!(self.state, State::Asked | State::Told(_))
+        matches!(
+            self.state,
+            State::Asked | State::Told(_) | State::Listens(_)
+        )
     }
 
     /// Takes back a request that waits; `false` if it does not.

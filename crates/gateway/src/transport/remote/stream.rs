@@ -25,15 +25,20 @@ pub struct Report {
     pub news: News,
 }
 
-/// One thing it brings.
+/// One thing it brings. There is room for so many messages only: a server is not read on while
+/// nobody takes what it said.
 pub enum News {
-    /// It is taken, and belongs to this session from now on.
-    Session(Option<HeaderValue>),
-    /// The server said something. There is room for so many of these only: a server is not read
-    /// on while nobody takes what it said.
-    Said(Frame, OwnedSemaphorePermit),
+    /// It is taken; this is the session the server has it in.
+    Taken(Option<HeaderValue>),
+    /// The server said something; the message's place is free once it is dropped.
+    Said(Frame, Place),
     /// It brings nothing more.
     Ended(Ending),
+}
+
+/// A place among what waits to be taken.
+pub struct Place {
+    _room: OwnedSemaphorePermit,
 }
 
 /// How it ended.
@@ -86,13 +91,20 @@ impl Telling {
 
     async fn say(&self, tag: Tag, frame: Frame) {
         let room = self.room.clone().acquire_owned().await;
-        self.tell(tag, News::Said(frame, room.expect("it is never closed")));
+        let place = Place {
+            _room: room.expect("it is never closed"),
+        };
+        self.tell(tag, News::Said(frame, place));
     }
 }
 
 /// How long a server may keep a stream open that has brought its answer: a connection that is
 /// read to its end can be used again.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// How long calls wait for the stream that questions may come on: some servers say nothing
+/// before there is something to tell.
+const HEARS: Duration = Duration::from_secs(1);
 
 /// How often a broken stream is gone on with in vain before it is given up.
 const TRIES: u32 = 8;
@@ -106,13 +118,13 @@ const SAID: (Duration, Duration) = (Duration::from_millis(20), Duration::from_se
 
 impl Stream {
     /// Sends a request and tells what it brings.
-    pub async fn request(mut self, message: Bytes, load: Arc<Load>) {
+    pub async fn request(self, message: Bytes, load: Arc<Load>) {
         sleep(self.delay).await;
         let sent = wire::post(&self.target, &self.headers, message, load).await;
         let ending = match sent {
             Ok(response) => {
                 let session = response.headers().get("mcp-session-id").cloned();
-                self.told.tell(self.tag, News::Session(session));
+                self.told.tell(self.tag, News::Taken(session));
                 self.read(response).await
             }
             Err(refusal) => Ending::Refused(refusal),
@@ -121,15 +133,23 @@ impl Stream {
     }
 
     /// Listens to what belongs to no request, for as long as the server can be reached.
-    pub async fn listen(mut self) {
-        let ending = match self.connect(None, None).await {
+    pub async fn listen(self) {
+        let connecting = self.connect(None, None);
+        tokio::pin!(connecting);
+        let connected = timeout(HEARS, &mut connecting).await;
+        self.told.tell(self.tag, News::Taken(None));
+        let connected = match connected {
+            Ok(connected) => connected,
+            Err(_) => connecting.await,
+        };
+        let ending = match connected {
             Ok(events) => self.events(events).await,
             Err(ending) => ending,
         };
         self.told.tell(self.tag, News::Ended(ending));
     }
 
-    async fn read(&mut self, response: Response) -> Ending {
+    async fn read(&self, response: Response) -> Ending {
         match media_type(&response).as_str() {
             "text/event-stream" => self.events(Events::new(response, self.most)).await,
             "application/json" => match whole(response, self.most).await {
@@ -156,7 +176,7 @@ impl Stream {
         }
     }
 
-    async fn events(&mut self, mut events: Events) -> Ending {
+    async fn events(&self, mut events: Events) -> Ending {
         let mut last = None;
         let mut retry = None;
         loop {
@@ -220,7 +240,7 @@ impl Stream {
     }
 
     /// Tells what an event brings; `true` if it is the answer.
-    async fn take(&mut self, event: Event, last: &mut Option<HeaderValue>) -> bool {
+    async fn take(&self, event: Event, last: &mut Option<HeaderValue>) -> bool {
         let mut is_answer = false;
         if let Some(message) = event.message {
             is_answer = self.wants.is_some() && response_id(&message) == self.wants;
@@ -233,7 +253,7 @@ impl Stream {
     }
 
     /// Reads what comes after the answer.
-    async fn drain(&mut self, events: &mut Events) {
+    async fn drain(&self, events: &mut Events) {
         while let Ok(Some(event)) = events.next().await {
             if let Some(message) = event.message {
                 self.told.say(self.tag, message).await;
