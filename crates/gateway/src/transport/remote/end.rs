@@ -76,7 +76,7 @@ impl Remote {
             {
                 return;
             }
-            Ending::Broken(_) | Ending::Refused(Refusal::Unreached(_))
+            Ending::Broken(_) | Ending::Refused(Refusal::HungUp(_))
                 if request.era == Era::Modern && self.repeat(&request, &sent) =>
             {
                 return;

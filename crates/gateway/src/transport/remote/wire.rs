@@ -16,8 +16,10 @@ use super::target::{Target, chain, place};
 /// Why there is no response that could be read.
 #[derive(Debug)]
 pub enum Refusal {
-    /// The server was not reached, or hung up without a word.
+    /// The server was not reached: it knows nothing of the request.
     Unreached(String),
+    /// It hung up without a word.
+    HungUp(String),
     /// It sends us somewhere else.
     Moved(String),
     /// It does not take the request.
@@ -103,7 +105,8 @@ async fn request(
                 sleep(*time).await;
                 continue;
             }
-            Err(error) => return Err(Refusal::Unreached(chain(&error))),
+            Err(error) if error.is_connect() => return Err(Refusal::Unreached(chain(&error))),
+            Err(error) => return Err(Refusal::HungUp(chain(&error))),
         };
         if response.status().is_redirection() && response.headers().contains_key(LOCATION) {
             redirects += 1;
