@@ -57,6 +57,10 @@ impl Refusal {
                 "the server answered HTTP 404 Not Found: there is no MCP endpoint at this address"
                     .to_owned()
             }
+            Self::Status { status, .. } if *status == StatusCode::METHOD_NOT_ALLOWED => format!(
+                "the server answered HTTP {status}: it may speak the HTTP with SSE of 2024-11-05 \
+                 only, which Midcall does not"
+            ),
             Self::Status { status, .. } => format!("the server answered HTTP {status}"),
         }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use reqwest::{Body, Method, Response, StatusCode, Url};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::body::{Load, Parcel, whole};
 use super::target::{Target, chain, place};
@@ -44,8 +44,9 @@ const AGAIN: [Duration; 3] = [
 /// How many redirects are followed.
 const REDIRECTS: usize = 5;
 
-/// How much of a refusal is read.
+/// How much of a refusal is read, and for how long.
 const WORDS: usize = 64 * 1024;
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Sends a message.
 pub async fn post(
@@ -149,11 +150,12 @@ async fn refused(response: Response) -> Refusal {
         .filter_map(|challenge| challenge.to_str().ok())
         .collect();
     let challenge = (!challenges.is_empty()).then(|| challenges.join(", "));
+    let body = timeout(PATIENCE, whole(response, WORDS)).await;
     Refusal::Status {
         status,
         challenge,
         is_json,
-        body: whole(response, WORDS).await.unwrap_or_default(),
+        body: body.ok().and_then(Result::ok).unwrap_or_default(),
     }
 }
 
