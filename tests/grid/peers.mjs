@@ -50,18 +50,18 @@ const servers = {
 /** The servers that each client meets, in the order of `clients`: all of them with TypeScript's, and each with each revision. */
 const MEETS = [
   ["sdk-1.20", "sdk-1", "python", "fastmcp", "rmcp", "sdk-2", "sdk-2-dual", "python-rounds", "fastmcp-rounds", "rmcp-rounds"],
-  ["sdk-1.20", "sdk-1", "fastmcp", "sdk-2", "python-rounds"],
+  ["sdk-1.20", "sdk-1", "fastmcp", "rmcp", "sdk-2", "python-rounds"],
   ["sdk-1", "python", "fastmcp-rounds"],
   ["sdk-1.20", "sdk-1", "python", "sdk-2", "fastmcp-rounds"],
   ["sdk-1.20", "sdk-1", "fastmcp", "rmcp", "sdk-2", "sdk-2-dual", "python-rounds", "rmcp-rounds"],
   ["sdk-1.20", "python", "sdk-2", "python-rounds"],
   ["sdk-1", "fastmcp-rounds"],
   ["sdk-1.20", "sdk-1", "rmcp", "sdk-2", "rmcp-rounds"],
-  ["sdk-1.20", "sdk-1", "python", "fastmcp", "sdk-2", "python-rounds", "rmcp-rounds"],
+  ["sdk-1.20", "sdk-1", "python", "fastmcp", "rmcp", "sdk-2", "python-rounds", "rmcp-rounds"],
   ["sdk-1", "sdk-2-dual"],
   ["sdk-1.20", "sdk-1", "sdk-2", "python-rounds"],
   ["fastmcp", "fastmcp-rounds"],
-  ["sdk-1.20", "sdk-1", "sdk-2", "rmcp-rounds"],
+  ["sdk-1.20", "sdk-1", "rmcp", "sdk-2", "rmcp-rounds"],
 ];
 
 export const PAIRS = clients.flatMap((client, place) => MEETS[place].map((name) => ({ client, server: servers[name] })));

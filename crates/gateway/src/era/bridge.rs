@@ -10,18 +10,19 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use midcall_core::wire::{Era, Modes, code, meta};
+use midcall_core::wire::{Era, code};
 use tokio::time::Instant;
 
 use super::Step;
 use super::back::Back;
 use super::beside::Beside;
-use super::elsewhere::{question, tool};
+use super::elsewhere::question;
 use super::front::Front;
 use super::opening::{Leg, Probe, discovered};
+use super::passing::Passing;
 use super::words::too_much;
-use crate::frame::{Frame, Id, Kind, Members, OwnIds};
-use crate::session::{Act, Event, Rules, Session, gone_words, refuses_era};
+use crate::frame::{Frame, Id, Kind, OwnIds};
+use crate::session::{Act, Event, Rules, Session, gone_words};
 
 pub struct Bridge {
     pub(super) session: Session,
@@ -36,8 +37,7 @@ pub struct Bridge {
     pub(super) held: Vec<Frame>,
     pub(super) front: Option<Front>,
     pub(super) back: Option<Back>,
-    /// Requests that the session knows nothing of; calls of tools as they were made.
-    pub(super) passing: HashMap<Id, Option<Frame>>,
+    pub(super) passing: Passing,
     /// What the session opened the server by.
     pub(super) initialize: Option<Frame>,
     /// The server in the other era, and the tools that can only be called there, with the
@@ -76,7 +76,7 @@ impl Bridge {
             held: Vec::new(),
             front: None,
             back: None,
-            passing: HashMap::new(),
+            passing: Passing::default(),
             initialize: None,
             beside: None,
             elsewhere: HashMap::new(),
@@ -106,7 +106,7 @@ impl Bridge {
             Event::Beside(frame) => self.beside_says(now, frame, acts),
             Event::BesideGone => self.beside_gone(now, acts),
             Event::ServerGone(how) => {
-                for (id, _) in self.passing.drain() {
+                for id in self.passing.drain() {
                     let error = Frame::error(Some(&id), code::INTERNAL_ERROR, &gone_words(&how));
                     acts.push(Act::ToClient(error));
                 }
@@ -200,9 +200,14 @@ impl Bridge {
 
     /// Takes what the client says to whoever understands it.
     pub(super) fn pass(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
-        if self.passes(&frame) {
+        if self.client_passes(&frame) {
             return acts.push(Act::ToServer(frame));
         }
+        self.interpret(now, frame, acts);
+    }
+
+    /// The session hears what the client says, in its own era.
+    pub(super) fn interpret(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
         let Some(front) = &mut self.front else {
             return self.tell(now, Event::Client(frame), acts);
         };
@@ -210,31 +215,6 @@ impl Bridge {
         front.client_says(now, frame, &mut steps);
         self.session.client_can(front.modes());
         self.front_steps(now, steps, acts);
-    }
-
-    /// Whether what a modern client says goes to a modern server as it is.
-    fn passes(&mut self, frame: &Frame) -> bool {
-        if self.front.is_none() || !matches!(self.server, Leg::Known(Era::Modern)) {
-            return false;
-        }
-        match frame.peek() {
-            Some((Kind::Request { id, method }, members)) => {
-                let passes = !self.is_elsewhere(members.name)
-                    && self.session.stays_out(&method, declared(&members));
-                if passes {
-                    let call = (method == "tools/call").then(|| frame.kept());
-                    self.passing.insert(id, call);
-                }
-                passes
-            }
-            Some((Kind::Notification { method }, members))
-                if method == "notifications/cancelled" =>
-            {
-                let id = members.request_id.and_then(Id::read);
-                id.is_some_and(|id| self.passing.remove(&id).is_some())
-            }
-            _ => false,
-        }
     }
 
     fn server_says(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
@@ -264,35 +244,11 @@ impl Bridge {
                     return self.probe(now, Some((request, frame)), acts);
                 }
             }
-            Leg::Known(Era::Modern) if self.front.is_some() => {
-                let passes = match &peeked {
-                    Some((Kind::Response { id: Some(id) }, members)) => {
-                        match self.passing.remove(id) {
-                            // From now on the session knows of it.
-                            Some(Some(call))
-                                if self.speaks_both
-                                    && is_other_era(members)
-                                    && let Some(tool) = tool(&call) =>
-                            {
-                                self.elsewhere.insert(tool, frame.kept());
-                                return self.pass(now, call, acts);
-                            }
-                            known => known.is_some(),
-                        }
-                    }
-                    Some((Kind::Notification { method }, members)) => {
-                        let front = self.front.as_ref();
-                        method != "notifications/progress"
-                            || !front.is_some_and(|front| front.follows(members.progress_token))
-                    }
-                    _ => false,
-                };
-                if passes {
-                    return acts.push(Act::ToClient(frame));
-                }
-            }
             _ => {}
         }
+        let Some(frame) = self.server_passes(now, frame, acts) else {
+            return;
+        };
         let Some(back) = &mut self.back else {
             return self.tell(now, Event::Server(frame), acts);
         };
@@ -387,28 +343,6 @@ impl Bridge {
             }
         }
     }
-}
-
-/// Whether a modern server says, in whatever words, that it has to be called in the other era.
-fn is_other_era(members: &Members<'_>) -> bool {
-    #[derive(serde::Deserialize)]
-    struct RpcError {
-        code: i64,
-    }
-    let error = members.error.map(serde_json::from_slice::<RpcError>);
-    let needs_links =
-        error.is_some_and(|error| error.is_ok_and(|it| it.code == code::URL_ELICITATION_REQUIRED));
-    needs_links || refuses_era(members)
-}
-
-/// What a modern request says that its client can ask.
-fn declared(members: &Members<'_>) -> Modes {
-    let params = members
-        .params
-        .and_then(|json| serde_json::from_slice(json).ok());
-    params
-        .map(|params| meta::declared_modes(&params))
-        .unwrap_or_default()
 }
 
 /// Keeps what the session opens the server by.
