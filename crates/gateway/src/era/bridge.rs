@@ -29,7 +29,7 @@ pub struct Bridge {
     hold: Option<Duration>,
     patience: Duration,
     /// Which era the server is said to speak.
-    said: ServerEra,
+    pub(super) said: ServerEra,
     pub(super) server: Leg,
     /// The question whether it is a modern one, if it did not answer in time.
     pub(super) late: Option<Id>,
@@ -156,30 +156,22 @@ impl Bridge {
     }
 
     fn client_says(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
-        let opening = match frame.peek() {
-            Some((Kind::Request { id, method }, members)) => {
-                if members.revision.is_some() || method == "server/discover" {
-                    if self.front.is_none() {
-                        self.session.ask_in_rounds(true);
-                        self.session.keep_time();
-                        self.front = Some(Front::new(self.hold, self.patience));
-                    }
-                } else if method == "initialize" && self.front.take().is_some() {
-                    self.session.ask_in_rounds(false);
+        if let Some((Kind::Request { method, .. }, members)) = frame.peek() {
+            if members.revision.is_some() || method == "server/discover" {
+                if self.front.is_none() {
+                    self.session.ask_in_rounds(true);
+                    self.session.keep_time();
+                    self.front = Some(Front::new(self.hold, self.patience));
                 }
-                (method == "initialize").then_some(id)
+            } else if method == "initialize" && self.front.take().is_some() {
+                self.session.ask_in_rounds(false);
             }
-            _ => None,
-        };
+        }
         let is_modern = self.front.is_some();
         match &self.server {
             Leg::Unknown => match self.said {
                 ServerEra::Legacy => self.server = Leg::Known(Era::Legacy),
-                ServerEra::Auto if !is_modern => {
-                    if let Some(id) = opening {
-                        self.server = Leg::Opening(id, None);
-                    }
-                }
+                ServerEra::Auto if !is_modern => {}
                 ServerEra::Auto | ServerEra::Modern => {
                     self.probe(now, None, acts);
                     return self.held.push(frame);
@@ -229,7 +221,9 @@ impl Bridge {
                 return self.probed(now, found, acts);
             }
             // It took longer than it was given.
-            Leg::Known(Era::Legacy) if response.is_some() && response == self.late.as_ref() => {
+            Leg::Known(Era::Legacy) | Leg::Opening(..)
+                if response.is_some() && response == self.late.as_ref() =>
+            {
                 self.late = None;
                 let found = peeked.and_then(|(_, members)| discovered(&members));
                 return self.is_modern_after_all(now, found, acts);
@@ -238,11 +232,11 @@ impl Bridge {
             Leg::Probing(_) if response.is_some() => return,
             Leg::Opening(id, request) if response == Some(&*id) => {
                 let is_refused = peeked.is_some_and(|(_, members)| members.result.is_none());
-                let request = request.take().filter(|_| is_refused);
-                self.server = Leg::Known(Era::Legacy);
-                if let Some(request) = request {
-                    return self.probe(now, Some((request, frame)), acts);
+                if is_refused {
+                    let failed = (request.clone(), frame);
+                    return self.probe(now, Some(failed), acts);
                 }
+                self.server = Leg::Known(Era::Legacy);
             }
             _ => {}
         }
@@ -302,17 +296,15 @@ impl Bridge {
                 Act::ToServer(frame) if self.is_for_beside(&frame) => {
                     self.tell_beside(now, frame, acts);
                 }
-                Act::ToServer(frame) if let Some(back) = &mut self.back => {
-                    keep_opening(&mut self.initialize, &frame);
+                Act::ToServer(frame) if self.back.is_some() => {
+                    self.opens(&frame);
+                    let Some(back) = &mut self.back else { continue };
                     back.session_says(frame, &mut steps);
                     self.back_steps(now, steps, acts);
                 }
                 act => {
                     if let Act::ToServer(frame) = &act {
-                        keep_opening(&mut self.initialize, frame);
-                        if let Leg::Opening(_, request @ None) = &mut self.server {
-                            *request = Some(frame.kept());
-                        }
+                        self.opens(frame);
                     }
                     acts.push(act);
                 }
@@ -342,14 +334,5 @@ impl Bridge {
                 Step::Out(frame) => acts.push(Act::ToServer(frame)),
             }
         }
-    }
-}
-
-/// Keeps what the session opens the server by.
-fn keep_opening(kept: &mut Option<Frame>, frame: &Frame) {
-    if kept.is_none()
-        && matches!(frame.peek(), Some((Kind::Request { method, .. }, _)) if method == "initialize")
-    {
-        *kept = Some(frame.kept());
     }
 }
