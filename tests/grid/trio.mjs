@@ -11,7 +11,7 @@ export class Trio {
     const trio = Object.assign(new Trio(), { client, server, direct });
     const { announce, command } = await wrap(server.command, ...flags);
     const job = { command: direct ? server.command : command, declare: client.declare, also: ["sampling", "roots"] };
-    trio.running = new Client(client.sdk, job);
+    trio.running = new Client(client.command, job);
     trio.asksPage = flags.includes("page");
     await trio.told("tools"); // before, there may be the gateway of a client that only looks who is there
     if (!direct) trio.person = await Person.at(announce);

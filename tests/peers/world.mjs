@@ -167,10 +167,10 @@ export class Process {
   }
 }
 
-/** A client of some SDK at its job: see `sdk/README.md`. */
+/** A client of some SDK, or of its own command, at its job: see `sdk/README.md`. */
 export class Client extends Process {
   constructor(sdk, job, env) {
-    super(CLIENTS[sdk] ?? MODERN_CLIENTS[sdk], { env });
+    super(CLIENTS[sdk] ?? MODERN_CLIENTS[sdk] ?? sdk, { env });
     this.send(job);
   }
 

@@ -6,7 +6,7 @@
 //!
 //! In: [`Back::session_says`], [`Back::server_says`], [`Back::woke`]. Out: [`Step`]s.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use midcall_core::wire::{JsonObject, RequestState, Revision, code, meta};
 use serde_json::{Map, Value, json};
@@ -21,6 +21,9 @@ use crate::frame::{Frame, Id, Kind, Members as Peeked, OwnIds};
 /// The revision that sessions are led in.
 pub(super) const LED_IN: Revision = Revision::V2025_11_25;
 
+/// How many requests a server may have open.
+const MOST_REQUESTS: usize = 1_000;
+
 pub struct Back {
     /// What the server said of itself.
     discovered: Value,
@@ -34,6 +37,8 @@ pub struct Back {
     pub(super) ids: HashMap<Id, Id>,
     /// What the session is asked: in which call, and by which key.
     pub(super) asked: HashMap<Id, (Id, String)>,
+    /// What the server asks by requests all the same, and waits for by these ids.
+    requests: HashSet<Id>,
     listening: Listening,
     pub(super) own_ids: OwnIds,
 }
@@ -70,6 +75,7 @@ impl Back {
             calls: HashMap::new(),
             ids: HashMap::new(),
             asked: HashMap::new(),
+            requests: HashSet::new(),
             listening: Listening::default(),
             own_ids: OwnIds::default(),
         }
@@ -87,6 +93,9 @@ impl Back {
                 "notifications/cancelled" => self.cancelled(&frame, &members, steps),
                 _ => steps.push(Step::Out(frame)),
             },
+            Kind::Response { id: Some(id) } if self.requests.remove(&id) => {
+                steps.push(Step::Out(frame));
+            }
             Kind::Response { id: Some(id) } => self.answered(&id, &members, steps),
             // A modern server knows neither.
             Kind::Batch => {
@@ -297,8 +306,9 @@ impl Back {
 
     /// The server is gone, and with it all that it has asked.
     pub fn gone(&mut self, steps: &mut Vec<Step>) {
-        let gone = self.asked.drain();
-        steps.extend(gone.map(|(id, _)| Step::In(Frame::cancelled(&id))));
+        let asked = self.asked.drain().map(|(id, _)| id);
+        let gone = asked.chain(self.requests.drain());
+        steps.extend(gone.map(|id| Step::In(Frame::cancelled(&id))));
     }
 
     /// The server says something.
@@ -328,8 +338,13 @@ impl Back {
             }
             Kind::Notification { method } => match &*method {
                 "notifications/subscriptions/acknowledged" => {}
-                // It ends a subscription of ours, which the session does not know.
-                "notifications/cancelled" => {}
+                "notifications/cancelled" => {
+                    // Else it ends a subscription of ours, which the session does not know.
+                    let id = members.request_id.and_then(Id::read);
+                    if id.is_some_and(|id| self.requests.remove(&id)) {
+                        steps.push(Step::In(frame));
+                    }
+                }
                 _ => steps.push(Step::In(frame)),
             },
             Kind::Batch => {
@@ -337,8 +352,13 @@ impl Back {
                     self.server_says(now, part, steps);
                 }
             }
+            // Its revision has no such thing, but some SDKs do it, and wait for the answer.
+            Kind::Request { id, .. } if self.requests.len() < MOST_REQUESTS => {
+                self.requests.insert(id);
+                steps.push(Step::In(frame));
+            }
             Kind::Request { id, .. } => {
-                let told = "midcall: servers of this revision send no requests";
+                let told = "midcall: too many requests of the server are open";
                 steps.push(Step::Out(Frame::error(
                     Some(&id),
                     code::INVALID_REQUEST,
@@ -351,7 +371,7 @@ impl Back {
 
     /// Whether it has asked the session something by that id.
     pub fn asks(&self, id: &Id) -> bool {
-        self.asked.contains_key(id)
+        self.asked.contains_key(id) || self.requests.contains(id)
     }
 
     /// When it wants to be woken.

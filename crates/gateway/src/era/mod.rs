@@ -15,6 +15,7 @@ pub mod legacy;
 mod listen;
 mod opening;
 mod parked;
+mod passing;
 mod round;
 #[cfg(test)]
 mod stories;

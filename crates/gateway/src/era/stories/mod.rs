@@ -4,6 +4,7 @@ mod beside;
 mod both;
 mod client;
 mod opening;
+mod requests;
 mod server;
 
 use std::time::Duration;
