@@ -19,6 +19,7 @@ mod passing;
 mod round;
 #[cfg(test)]
 mod stories;
+mod task;
 mod words;
 
 use crate::frame::Frame;
