@@ -1,5 +1,6 @@
 //! `midcall wrap`: stands where the server's own command stood.
 
+mod elsewhere;
 mod relay;
 
 use std::ffi::OsString;
@@ -13,7 +14,9 @@ use midcall_core::Limits;
 use midcall_core::catalog::Locale;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
+use crate::attend::{Attendant, ClientEnd};
 use crate::duration::Hold;
 use crate::era::bridge::{Bridge, ServerEra};
 use crate::frame::{Frame, Kind};
@@ -22,7 +25,10 @@ use crate::printer::Printer;
 use crate::route::{Page, Policy, Profile, Room, Route, Routes};
 use crate::session::{self, Confirm, OnUnavailable};
 use crate::transport::child::{Child, StartError};
+use crate::transport::remote::Target;
+use crate::transport::upstream::Place;
 use crate::transport::{Line, Lines, Outbox, Reading, Writing};
+use elsewhere::Address;
 use midcall_core::wire::code;
 use relay::{Relay, Signals};
 
@@ -41,6 +47,7 @@ Examples:
   midcall wrap --ask client,model -- node server.js let the model ask, where the client cannot
   midcall wrap --ask api --announce f.json -- ...   let a script answer: see the README
   midcall wrap --confirm destructive -- ...         agree first to calls that may destroy
+  midcall wrap --url https://example.com/mcp        a server elsewhere, reached by HTTP
 
 In a client's configuration:
   \"command\": \"midcall\", \"args\": [\"wrap\", \"--\", \"npx\", \"-y\", \"some-server\"]
@@ -113,8 +120,15 @@ pub struct Cmd {
         default_value_t = 64
     )]
     max_message: usize,
+    #[command(flatten)]
+    address: Address,
     /// The server's command
-    #[arg(last = true, required = true, value_name = "SERVER")]
+    #[arg(
+        last = true,
+        required_unless_present = "url",
+        conflicts_with = "url",
+        value_name = "SERVER"
+    )]
     server: Vec<OsString>,
 }
 
@@ -125,6 +139,7 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let errors = Printer::start(io::stderr());
     let log = errors.clone();
     local::log(&cmd.local.log, move || log.clone())?;
+    let target = cmd.address.target()?;
     let most = cmd.max_message.saturating_mul(1024 * 1024);
     let mut client = Lines::new(Reading::new(duplicate(io::stdin())?)?, most);
     let mut to_client = Outbox::new(Writing::new(duplicate(io::stdout())?)?);
@@ -156,10 +171,6 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     if announced {
         room.open().await?;
     }
-    let (child, output, input) = match Child::start(&cmd.server) {
-        Ok(started) => started,
-        Err(error) => return not_started(error, &mut client, &mut to_client).await,
-    };
     let rules = session::Rules {
         routes: cmd.ask,
         limits: Limits::default(),
@@ -170,10 +181,36 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
         patience,
         confirm: cmd.confirm,
         on_unavailable: cmd.on_unavailable,
-        name: name(&cmd.server),
+        name: target
+            .as_ref()
+            .map_or_else(|| name(&cmd.server), Target::host),
+    };
+    let bridge = Bridge::new(rules, cmd.server_era);
+    let page = Page::new(room.clone(), patience, events);
+    if let Some(target) = target {
+        let place = Place::Url(target);
+        let attendant = Attendant {
+            bridge,
+            client: ClientEnd::Pipes(client, to_client),
+            server: place.open(most)?,
+            place,
+            most,
+            page,
+            news,
+            events: told,
+            errors: errors.clone(),
+            closing: CancellationToken::new(),
+        };
+        let code = elsewhere::run(attendant, room, signals).await;
+        errors.finish();
+        return Ok(ExitCode::from(code));
+    }
+    let (child, output, input) = match Child::start(&cmd.server) {
+        Ok(started) => started,
+        Err(error) => return not_started(error, &mut client, &mut to_client).await,
     };
     let relay = Relay {
-        bridge: Bridge::new(rules, cmd.server_era),
+        bridge,
         client: Some(client),
         to_client: Some(to_client),
         server: Some(Lines::new(output, most)),
@@ -182,7 +219,7 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
         command: cmd.server,
         most,
         beside: None,
-        page: Page::new(room.clone(), patience, events),
+        page,
         room,
         news,
         events: told,

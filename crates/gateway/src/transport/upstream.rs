@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use super::child::StartError;
 use super::process::Process;
+use super::remote::{Remote, Target};
 use crate::frame::Frame;
 
 /// Where a server is.
@@ -11,11 +12,14 @@ use crate::frame::Frame;
 pub enum Place {
     /// It is started here.
     Command(Vec<OsString>),
+    /// It is reached by HTTP.
+    Url(Target),
 }
 
 /// A server that was started, or is about to be called.
 pub enum Upstream {
     Process(Process),
+    Remote(Box<Remote>),
 }
 
 /// What a server says.
@@ -31,6 +35,10 @@ impl Place {
     pub fn open(&self, most: usize) -> Result<Upstream, StartError> {
         match self {
             Self::Command(command) => Process::start(command, most).map(Upstream::Process),
+            Self::Url(target) => Ok(Upstream::Remote(Box::new(Remote::open(
+                target.clone(),
+                most,
+            )))),
         }
     }
 }
@@ -40,6 +48,7 @@ impl Upstream {
     pub fn send(&mut self, frame: Frame, is_own: bool) {
         match self {
             Self::Process(process) => process.send(frame, is_own),
+            Self::Remote(remote) => remote.send(frame),
         }
     }
 
@@ -47,6 +56,7 @@ impl Upstream {
     pub fn is_full(&self) -> bool {
         match self {
             Self::Process(process) => process.is_full(),
+            Self::Remote(remote) => remote.is_full(),
         }
     }
 
@@ -54,6 +64,7 @@ impl Upstream {
     pub fn is_flooded(&self) -> bool {
         match self {
             Self::Process(process) => process.is_flooded(),
+            Self::Remote(remote) => remote.is_flooded(),
         }
     }
 
@@ -62,6 +73,7 @@ impl Upstream {
     pub async fn finish(&mut self) {
         match self {
             Self::Process(process) => process.finish().await,
+            Self::Remote(remote) => remote.finish(),
         }
     }
 
@@ -70,6 +82,7 @@ impl Upstream {
     pub async fn next(&mut self, hears: bool) -> Said {
         match self {
             Self::Process(process) => process.next(hears).await,
+            Self::Remote(remote) => remote.next(hears).await,
         }
     }
 
@@ -77,6 +90,7 @@ impl Upstream {
     pub async fn close(self) {
         match self {
             Self::Process(process) => process.close().await,
+            Self::Remote(remote) => remote.close().await,
         }
     }
 }
