@@ -1,9 +1,11 @@
 //! `midcall wrap`: stands where the server's own command stood.
 
+mod listen;
 mod relay;
 
 use std::ffi::OsString;
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -14,6 +16,7 @@ use midcall_core::catalog::Locale;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::timeout;
 
+use crate::config::HOLD;
 use crate::duration::Hold;
 use crate::era::bridge::{Bridge, ServerEra};
 use crate::frame::{Frame, Kind};
@@ -41,6 +44,7 @@ Examples:
   midcall wrap --ask client,model -- node server.js let the model ask, where the client cannot
   midcall wrap --ask api --announce f.json -- ...   let a script answer: see the README
   midcall wrap --confirm destructive -- ...         agree first to calls that may destroy
+  midcall wrap --listen 127.0.0.1:8642 -- ...       for clients over HTTP, at /mcp there
 
 In a client's configuration:
   \"command\": \"midcall\", \"args\": [\"wrap\", \"--\", \"npx\", \"-y\", \"some-server\"]
@@ -113,6 +117,9 @@ pub struct Cmd {
         default_value_t = 64
     )]
     max_message: usize,
+    /// Where clients come over HTTP, at /mcp: a loopback address, shared with the page
+    #[arg(long, env = "MIDCALL_LISTEN", value_name = "ADDR")]
+    listen: Option<SocketAddr>,
     /// The server's command
     #[arg(last = true, required = true, value_name = "SERVER")]
     server: Vec<OsString>,
@@ -120,6 +127,9 @@ pub struct Cmd {
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
+    if let Some(listen) = cmd.listen {
+        return listen::run(cmd, listen).await;
+    }
     // First of all: a signal during the start must not leave a server behind.
     let signals = Signals::new()?;
     let errors = Printer::start(io::stderr());
@@ -130,27 +140,10 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let mut to_client = Outbox::new(Writing::new(duplicate(io::stdout())?)?);
     let (events, news) = unbounded_channel();
     let announced = cmd.local.announce.is_some();
-    if cmd.ask.has(Route::Api) && !announced {
-        anyhow::bail!("--ask api needs --announce FILE: nobody would know where to answer");
-    }
-    let profile = cmd
-        .client_profile
-        .as_deref()
-        .map(Profile::named)
-        .transpose()?;
-    let policy = cmd
-        .policy
-        .as_deref()
-        .map(Policy::read)
-        .transpose()?
-        .unwrap_or_default();
-    let known = profile.as_ref().and_then(|profile| profile.hold);
-    let hold = cmd.hold.or(known).unwrap_or(HOLD);
-    let by_policy = policy.routes().any(|routes| routes.has(Route::Page));
-    let opens = (by_policy || cmd.ask.has(Route::Page)) && !cmd.no_open;
+    let patience = cmd.local.timeout;
+    let (session_rules, opens) = cmd.rules()?;
     let mut rules = midcall_desk::Rules::default();
     rules.asks_per_minute = cmd.asks_per_minute;
-    let patience = cmd.local.timeout;
     let told = events.clone();
     let room = Room::new(cmd.local, rules, opens);
     if announced {
@@ -160,20 +153,8 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
         Ok(started) => started,
         Err(error) => return not_started(error, &mut client, &mut to_client).await,
     };
-    let rules = session::Rules {
-        routes: cmd.ask,
-        limits: Limits::default(),
-        locale: Locale::negotiate(&cmd.locale),
-        hold: hold.0,
-        policy,
-        profile,
-        patience,
-        confirm: cmd.confirm,
-        on_unavailable: cmd.on_unavailable,
-        name: name(&cmd.server),
-    };
     let relay = Relay {
-        bridge: Bridge::new(rules, cmd.server_era),
+        bridge: Bridge::new(session_rules, cmd.server_era),
         client: Some(client),
         to_client: Some(to_client),
         server: Some(Lines::new(output, most)),
@@ -194,9 +175,34 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     code.map(ExitCode::from)
 }
 
-/// How long a call waits unless somebody says otherwise: less than the minute after which many
-/// clients give up.
-const HOLD: Hold = Hold(Some(Duration::from_secs(45)));
+impl Cmd {
+    /// How sessions are set up, and whether a browser may have to be opened.
+    fn rules(&self) -> anyhow::Result<(session::Rules, bool)> {
+        if self.ask.has(Route::Api) && self.local.announce.is_none() {
+            anyhow::bail!("--ask api needs --announce FILE: nobody would know where to answer");
+        }
+        let profile = self.client_profile.as_deref().map(Profile::named);
+        let profile = profile.transpose()?;
+        let policy = self.policy.as_deref().map(Policy::read).transpose()?;
+        let policy = policy.unwrap_or_default();
+        let known = profile.as_ref().and_then(|profile| profile.hold);
+        let by_policy = policy.routes().any(|routes| routes.has(Route::Page));
+        let opens = (by_policy || self.ask.has(Route::Page)) && !self.no_open;
+        let rules = session::Rules {
+            routes: self.ask.clone(),
+            limits: Limits::default(),
+            locale: Locale::negotiate(&self.locale),
+            hold: self.hold.or(known).unwrap_or(HOLD).0,
+            policy,
+            profile,
+            patience: self.local.timeout,
+            confirm: self.confirm,
+            on_unavailable: self.on_unavailable,
+            name: name(&self.server),
+        };
+        Ok((rules, opens))
+    }
+}
 
 /// How long the client may take to say something that can be answered.
 const FIRST_WORDS: Duration = Duration::from_secs(2);

@@ -20,6 +20,9 @@ mod round;
 mod stories;
 mod words;
 
+pub use ask::sorted;
+pub use words::refused_revision;
+
 use crate::frame::Frame;
 
 /// What an interpreter does with a message.

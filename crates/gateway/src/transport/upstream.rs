@@ -22,6 +22,8 @@ pub enum Upstream {
 pub enum Said {
     /// A message.
     Frame(Frame),
+    /// Nothing, but it took what it was slow to take.
+    Taken,
     /// Nothing any more, and this is how it went.
     Gone(String),
 }
