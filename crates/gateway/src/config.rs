@@ -331,3 +331,187 @@ fn checked_path(path: &str, place: Range<usize>) -> Result<String, Misfit> {
         None => Ok(path.to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(text: &str) -> Result<Config, String> {
+        let variable = |name: &str| (name == "PROGRAM").then(|| "xyzzy".to_owned());
+        let read = read(text, Path::new("no/such"), Locale::default(), variable);
+        read.map_err(|wrong| wrong.to_string())
+    }
+
+    #[test]
+    fn a_file_says_what_is_served() {
+        let config = config(
+            r#"
+            [serve]
+            listen = "[::1]:8642"
+            store = "memory"
+            asks_per_minute = 7
+
+            [identity]
+            mode = "local"
+
+            [upstream.files]
+            command = ["${PROGRAM}", "--price", "5$$", "$x"]
+            ask = "client"
+            hold = "never"
+            timeout = "10m"
+            confirm = "destructive"
+            on_unavailable = "error"
+            server_era = "legacy"
+            client_profile = "codex"
+            sessions = 3
+            idle = "2m"
+            max_message = 1
+
+            [upstream.more]
+            path = "/a/b"
+            command = ["x"]
+            ask = "page"
+            "#,
+        );
+        let config = config.unwrap();
+        assert_eq!(config.listen, "[::1]:8642".parse().unwrap());
+        assert_eq!((config.asks_per_minute, config.opens), (7, true));
+        let [files, more] = &config.upstreams[..] else {
+            panic!("there are two");
+        };
+        assert_eq!((&*files.name, &*files.path), ("files", "/files"));
+        let Place::Command(command) = &files.place;
+        assert_eq!(
+            command,
+            &["xyzzy", "--price", "5$", "$x"].map(OsString::from)
+        );
+        let rules = &files.rules;
+        assert_eq!(
+            (rules.hold, rules.patience),
+            (None, Duration::from_secs(600))
+        );
+        assert_eq!(rules.confirm, Confirm::Destructive);
+        assert_eq!(rules.on_unavailable, OnUnavailable::Error);
+        assert_eq!(files.era, ServerEra::Legacy);
+        assert!(rules.profile.is_some());
+        assert_eq!(
+            (files.bounds.sessions, files.bounds.message),
+            (3, 1024 * 1024)
+        );
+        assert_eq!(files.bounds.idle, Duration::from_secs(120));
+        assert_eq!(more.path, "/a/b");
+        assert_eq!(more.rules.hold, HOLD.0);
+    }
+
+    #[test]
+    fn a_wrong_file_is_refused_with_place_and_reason() {
+        const ONE: &str = "[upstream.a]\ncommand = [\"x\"]\n";
+        for (text, expected) in [
+            (
+                "",
+                "line 1, column 1: there is no [upstream.NAME]: nothing to serve",
+            ),
+            (
+                "[upstream.a]\npath = \"/a\"",
+                "line 1, column 1: it needs a command or a url",
+            ),
+            (
+                "[upstream.a]\ncommand = \"npx x\"",
+                "line 2, column 11: invalid type: string \"npx x\", expected a sequence",
+            ),
+            (
+                "[upstream.a]\ncommand = []",
+                "line 2, column 11: expected a program and its arguments",
+            ),
+            (
+                "[upstream.a]\ncommand = [\"x\"]\nheaders = {a = \"b\"}",
+                "line 3, column 12: headers go with a url, not with a command",
+            ),
+            (
+                "[upstream.a]\ncommand = [\"x\"]\nurl = \"http://x\"",
+                "line 3, column 7: there is a command already: choose one",
+            ),
+            (
+                "[upstream.a]\ncommand = [\"${NOBODY}\"]",
+                "line 2, column 12: the environment variable \"NOBODY\" is not set",
+            ),
+            (
+                "[upstream.a]\ncommand = [\"${NOBODY\"]",
+                "line 2, column 12: a variable is written ${NAME}, and this one has no end",
+            ),
+            (
+                "[upstream.a]\ncommand = \"${PROGRAM}\"",
+                "line 2, column 11: what the variable holds does not fit here",
+            ),
+            (
+                "[upstream.a]\ncommand = [\"x\"]\nask = \"${PROGRAM}\"",
+                "line 3, column 7: what the variable holds does not fit here",
+            ),
+            (
+                "[upstream.a]\ncommand = [\"x\"]\nhold = \"long\"",
+                "line 3, column 8: expected never, or a duration like 500ms, 45s or 5m",
+            ),
+            (
+                "[upstream.a]\ncommand = [\"x\"]\nsessions = 0",
+                "line 3, column 12: expected 1 to 100000",
+            ),
+            (
+                "[upstream.a]\ncommand = [\"x\"]\nserver_era = \"old\"",
+                "line 3, column 14: unknown variant `old`, expected one of `auto`, `legacy`, `modern`",
+            ),
+            (
+                "[upstream.a]\ncommand = [\"x\"]\npath = \"/healthz\"",
+                "line 3, column 8: /healthz is the gateway's own: choose another path",
+            ),
+            (
+                "[upstream.assets]\ncommand = [\"x\"]",
+                "line 1, column 11: /assets is the gateway's own: choose another path",
+            ),
+            (
+                "[upstream.a]\ncommand = [\"x\"]\npath = \"/{x}\"",
+                "line 3, column 8: expected a path like /files: letters, digits and -._~ between slashes",
+            ),
+            (
+                "[upstream.a]\ncommand = [\"x\"]\n[upstream.b]\ncommand = [\"x\"]\npath = \"/a\"",
+                "line 3, column 1: another upstream is at /a",
+            ),
+            (
+                "[upstream.a]\ncommand = [\"x\"]\npolicy = \"p.toml\"",
+                "line 3, column 10: cannot read the policy no/such/p.toml: No such file or directory (os error 2)",
+            ),
+        ] {
+            assert_eq!(config(text).err().as_deref(), Some(expected), "{text}");
+        }
+        for (text, expected) in [
+            (
+                "[serve]\nlisten = \"here\"",
+                "line 2, column 10: expected an address and a port, like 127.0.0.1:8642",
+            ),
+            (
+                "[serve]\nstore = \"a.db\"",
+                "line 2, column 9: only \"memory\" can be the store so far",
+            ),
+            (
+                "[identity]\nmode = \"jwt\"",
+                "line 2, column 8: only \"local\" can be the mode so far: one person, on this machine",
+            ),
+            (
+                "[identity]\nissuer = \"me\"",
+                "line 2, column 10: this has no meaning with mode = \"local\": one person, on this machine",
+            ),
+            (
+                "[serve]\npublic_url = \"https://example.org\"",
+                "line 2, column 14: this has no meaning with mode = \"local\": one person, on this machine",
+            ),
+            (
+                "[server]\nlisten = \"x\"",
+                "line 1, column 2: unknown field `server`, expected one of `serve`, `identity`, `upstream`",
+            ),
+        ] {
+            let text = format!("{text}\n{ONE}");
+            assert_eq!(config(&text).err().as_deref(), Some(expected), "{text}");
+        }
+        let error = Config::read(Path::new("no/such.toml"), Locale::default()).err();
+        assert_eq!(error.unwrap().to_string(), "cannot read no/such.toml");
+    }
+}

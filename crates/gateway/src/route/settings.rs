@@ -88,7 +88,7 @@ fn replace(
 ) -> Result<(), (Range<usize>, String)> {
     let place = value.span();
     match value.get_mut() {
-        DeValue::String(text) if text.contains("${") => {
+        DeValue::String(text) if text.contains('$') => {
             let found = filled(text, variable).map_err(|reason| (place.clone(), reason))?;
             *text = found.into();
             replaced.push(place);

@@ -224,3 +224,150 @@ pub fn wants(method: &str, is_loud: bool, takes_events: bool) -> Wants {
         listens: method == "subscriptions/listen",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(message: &Value, headers: &[(&'static str, &str)]) -> Result<Message, String> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(*name, value.parse().unwrap());
+        }
+        let read = Message::read(&Frame::write(message), &map);
+        read.map_err(|(_, fault)| match fault {
+            Fault::Mismatch(_) => "-32020".to_owned(),
+            Fault::Said(_) => "-32022".to_owned(),
+            Fault::Envelope(_) => "-32602".to_owned(),
+            Fault::Invalid(_) | Fault::NotAMessage => "-32600".to_owned(),
+            other => format!("{other:?}"),
+        })
+    }
+
+    fn modern(method: &str, mut params: Value) -> Value {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": MODERN,
+            "io.modelcontextprotocol/clientCapabilities": {"b": {}, "a": {}},
+        });
+        json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+    }
+
+    const V: (&str, &str) = (VERSION, MODERN);
+
+    #[test]
+    fn headers_of_a_modern_request_repeat_its_body() {
+        let call = modern("tools/call", json!({"name": "book ü"}));
+        let read_ = modern("resources/read", json!({"uri": "file:///a"}));
+        let list = modern("tools/list", json!({}));
+        let mut future = modern("tools/list", json!({}));
+        future["params"]["_meta"][midcall_core::wire::meta::PROTOCOL_VERSION] = json!("2099-01-01");
+        let mut bare = modern("tools/list", json!({}));
+        bare["params"]["_meta"][midcall_core::wire::meta::CLIENT_CAPABILITIES] = json!([]);
+        let named = (NAME, "=?base64?Ym9vayDDvA==?=");
+        let m = |method| (METHOD, method);
+        for (message, headers, wrong) in [
+            (&list, &[V, m("tools/list")][..], None),
+            (&list, &[V, m(" tools/list ")], None),
+            (&list, &[m("tools/list")], Some("-32020")),
+            (&list, &[V], Some("-32020")),
+            (&list, &[V, V, m("tools/list")], Some("-32020")),
+            (
+                &list,
+                &[V, m("tools/list"), m("tools/call")],
+                Some("-32020"),
+            ),
+            (&list, &[V, m("Tools/list")], Some("-32020")),
+            (
+                &list,
+                &[(VERSION, "2025-11-25"), m("tools/list")],
+                Some("-32020"),
+            ),
+            (&call, &[V, m("tools/call"), named], None),
+            (&call, &[V, m("tools/call")], Some("-32020")),
+            (&call, &[V, m("tools/call"), (NAME, "book")], Some("-32020")),
+            (
+                &call,
+                &[V, m("tools/call"), (NAME, "=?base64?Ym9?=")],
+                Some("-32020"),
+            ),
+            (&call, &[V, m("tools/call"), named, named], Some("-32020")),
+            (&read_, &[V, m("resources/read"), (NAME, "file:///a")], None),
+            (
+                &read_,
+                &[V, m("resources/read"), (NAME, "file:///b")],
+                Some("-32020"),
+            ),
+            (
+                &future,
+                &[(VERSION, "2099-01-01"), m("tools/list")],
+                Some("-32022"),
+            ),
+            (&future, &[(VERSION, "2099-01-01")], Some("-32022")),
+            (&bare, &[V, m("tools/list")], Some("-32602")),
+        ] {
+            let found = read(message, headers);
+            assert_eq!(found.err().as_deref(), wrong, "{message} {headers:?}");
+        }
+        let Ok(Message::Modern(found)) = read(&call, &[V, m("tools/call"), named]) else {
+            panic!("it is a modern one");
+        };
+        assert_eq!(found.capabilities, r#"{"a":{},"b":{}}"#);
+        assert_eq!(found.tool.as_deref(), Some("book ü"));
+    }
+
+    #[test]
+    fn the_body_decides_which_era_a_message_is_of() {
+        let initialize = json!({"id": 1, "method": "initialize", "params": {}});
+        let ping = json!({"id": 1, "method": "ping"});
+        let told = json!({"method": "notifications/initialized"});
+        let answer = json!({"id": 1, "result": {}});
+        let mixed = json!([ping, modern("tools/list", json!({}))]);
+        for (message, headers, expected) in [
+            (&initialize, &[][..], "Opening"),
+            (&initialize, &[V], "-32020"),
+            (&ping, &[], "Requests"),
+            (&ping, &[(VERSION, "2025-11-25")], "Requests"),
+            (&ping, &[V], "-32602"),
+            (&told, &[], "Tells(None)"),
+            (&told, &[V], "Idle"),
+            (&answer, &[], "Tells(Some(1))"),
+            (&answer, &[V], "-32600"),
+            (&json!([ping, told]), &[], "Requests"),
+            (&json!([told, answer]), &[], "Tells(None)"),
+            (&json!([]), &[], "-32600"),
+            (&json!([ping]), &[V], "-32600"),
+            (&json!([1]), &[], "-32600"),
+            (&mixed, &[], "-32600"),
+            (&json!({"id": null, "method": "ping"}), &[], "-32600"),
+            (&json!({"hello": 1}), &[], "-32600"),
+            (&json!("text"), &[], "-32600"),
+        ] {
+            let found = match read(message, headers) {
+                Ok(message) => format!("{message:?}"),
+                Err(wrong) => wrong,
+            };
+            assert_eq!(found, expected, "{message} {headers:?}");
+        }
+    }
+
+    #[test]
+    fn sessions_are_led_in_the_revisions_that_have_them() {
+        for (said, fits) in [
+            (&[][..], true),
+            (&["2024-11-05"], true),
+            (&["2025-03-26"], true),
+            (&["2025-06-18"], true),
+            (&["2025-11-25"], true),
+            (&["2026-07-28"], false),
+            (&["2099-01-01"], false),
+            (&["2025-11-25", "2025-11-25"], false),
+        ] {
+            let mut headers = HeaderMap::new();
+            for value in said {
+                headers.append(VERSION, value.parse().unwrap());
+            }
+            assert_eq!(legacy_revision(&headers).is_ok(), fits, "{said:?}");
+        }
+    }
+}
