@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 
 const require = createRequire(join(process.env.MIDCALL_PEERS, "package.json"));
-const { Server, ProtocolError, WebStandardStreamableHTTPServerTransport, createMcpHandler, inputRequired, isLegacyRequest } = require("@modelcontextprotocol/server");
+const { MissingRequiredClientCapabilityError, ProtocolError, Server, WebStandardStreamableHTTPServerTransport, createMcpHandler, inputRequired, isLegacyRequest } = require("@modelcontextprotocol/server");
 const { serveStdio } = require("@modelcontextprotocol/server/stdio");
 
 const KEY = randomBytes(32);
@@ -68,9 +68,20 @@ const ASKS = {
   test_input_required_result_capabilities: {
     rounds: (_, can) => [{ ...(can.elicitation && { user_name: NAME }), ...(can.sampling && { capital_question: sample("What is the capital of France?") }) }],
   },
+  test_streaming_elicitation: { rounds: () => [{ user_name: NAME }] },
+  test_missing_capability: {
+    rounds: (_, can) => {
+      if (!can.sampling) throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } });
+      return [];
+    },
+  },
+  test_logging_tool: { logs: true, rounds: () => [] },
+  test_headers: { properties: { town: { type: "string", "x-mcp-header": "Town" } }, rounds: () => [] },
   test_input_required_result_prompt: { rounds: () => [{ user_context: form("What context should the prompt use?", { context: text }) }] },
 };
 const TOOLS = Object.keys(ASKS).filter((name) => !name.endsWith("prompt"));
+
+const listed = (name) => ({ name, description: `Asks as ${name} should`, inputSchema: { type: "object", properties: ASKS[name].properties ?? {} } });
 
 /** What is asked next, or the result once nothing is. */
 function play(name, given, mcpReq, result) {
@@ -87,11 +98,13 @@ function play(name, given, mcpReq, result) {
 }
 
 function build() {
-  const server = new Server({ name: "asker", version: "1.0.0" }, { capabilities: { tools: {}, prompts: {} } });
-  server.setRequestHandler("tools/list", () => ({ tools: TOOLS.map((name) => ({ name, inputSchema: { type: "object" } })) }));
-  server.setRequestHandler("prompts/list", () => ({ prompts: [{ name: "test_input_required_result_prompt" }] }));
-  server.setRequestHandler("tools/call", ({ params: { name, arguments: given = {} } }, { mcpReq }) =>
-    play(name, given, mcpReq, (said) => ({ content: [{ type: "text", text: said }] })));
+  const server = new Server({ name: "asker", version: "1.0.0" }, { capabilities: { tools: {}, prompts: {}, logging: {} } });
+  server.setRequestHandler("tools/list", () => ({ tools: TOOLS.map(listed) }));
+  server.setRequestHandler("prompts/list", () => ({ prompts: [{ name: "test_input_required_result_prompt", description: "Asks, too" }] }));
+  server.setRequestHandler("tools/call", async ({ params: { name, arguments: given = {} } }, { mcpReq }) => {
+    if (ASKS[name].logs) await mcpReq.log("info", "It is being done");
+    return play(name, given, mcpReq, (said) => ({ content: [{ type: "text", text: said }] }));
+  });
   server.setRequestHandler("prompts/get", ({ params: { name, arguments: given = {} } }, { mcpReq }) =>
     play(name, given, mcpReq, (said) => ({ messages: [{ role: "user", content: { type: "text", text: said } }] })));
   return server;

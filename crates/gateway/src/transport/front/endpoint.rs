@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::task::TaskTracker;
 
 use super::fault::Fault;
+use super::params::Tools;
 use super::seat::{Party, Seat};
 use super::streams::Whose;
 use crate::token::Token;
@@ -38,6 +39,8 @@ pub struct Endpoint {
     pub bounds: Bounds,
     own: Mutex<HashMap<String, (Scope, Arc<Party>)>>,
     shared: Mutex<HashMap<(Scope, String), Arc<Party>>>,
+    /// What each person's clients know of the server's tools.
+    tools: Mutex<HashMap<Scope, Arc<Mutex<Tools>>>>,
     tasks: TaskTracker,
     is_ending: AtomicBool,
 }
@@ -58,6 +61,7 @@ impl Endpoint {
             bounds,
             own: Mutex::default(),
             shared: Mutex::default(),
+            tools: Mutex::default(),
             tasks: TaskTracker::new(),
             is_ending: AtomicBool::new(false),
         });
@@ -69,7 +73,7 @@ impl Endpoint {
     pub fn open(self: &Arc<Self>, principal: &Scope) -> Result<(String, Arc<Party>), Fault> {
         self.make_room()?;
         let id = Token::random().reveal().to_owned();
-        let (seat, party) = Seat::new(Whose::Own);
+        let (seat, party) = Seat::new(Whose::Own, Arc::default());
         locked(&self.own).insert(id.clone(), (principal.clone(), party.clone()));
         let (endpoint, name) = (self.clone(), id.clone());
         let attending = (self.attend)(seat);
@@ -108,7 +112,7 @@ impl Endpoint {
         if let Some(party) = there(&shared) {
             return Ok(party);
         }
-        let (seat, party) = Seat::new(Whose::Shared);
+        let (seat, party) = Seat::new(Whose::Shared, self.tools(principal));
         shared.insert(key.clone(), party.clone());
         drop(shared);
         let (endpoint, own) = (self.clone(), party.clone());
@@ -125,6 +129,14 @@ impl Endpoint {
             }
         });
         Ok(party)
+    }
+
+    /// What a person's clients know of the server's tools.
+    pub fn tools(&self, principal: &Scope) -> Arc<Mutex<Tools>> {
+        locked(&self.tools)
+            .entry(principal.clone())
+            .or_default()
+            .clone()
     }
 
     /// Whether nothing new is taken any more.
@@ -197,6 +209,6 @@ async fn sweep(endpoint: std::sync::Weak<Endpoint>) {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -46,6 +46,7 @@ use message::{Message, Modern, legacy_revision, wants};
 use reply::{Manner, read_event_id};
 use streams::BY_GET;
 
+use endpoint::locked;
 pub use endpoint::{Attend, Bounds, Endpoint};
 pub use seat::Seat;
 
@@ -53,6 +54,11 @@ const SESSION: &str = "mcp-session-id";
 
 /// How long a client may take over a message.
 const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// How long an answer may take to be sent by itself. A modern client sees in the status what is
+/// wrong; a legacy one wants to know early where to come back to.
+const SOON_MODERN: Duration = Duration::from_secs(5);
+const SOON: Duration = Duration::from_secs(1);
 
 /// An endpoint at its path.
 pub fn routes<S: Clone + Send + Sync + 'static>(path: &str, endpoint: Arc<Endpoint>) -> Router<S> {
@@ -146,16 +152,16 @@ async fn call_modern(
     modern: Modern,
     accepts: Accepts,
 ) -> Result<Response, Fault> {
-    let party = endpoint.shared(whom, modern.capabilities)?;
     if let Some(tool) = &modern.tool {
-        let streams = party.streams();
-        let tools = streams.tools();
+        let tools = endpoint.tools(whom);
+        let tools = locked(&tools);
         if tools.has(tool)
             && let Some(wrong) = tools.mismatch(tool, &arguments(frame), headers)
         {
             return Err(Fault::Mismatch(wrong));
         }
     }
+    let party = endpoint.shared(whom, modern.capabilities)?;
     let is_loud = modern.is_loud;
     let wants = |method: &str| wants(method, is_loud, accepts.events);
     let reading = party.call(frame, wants).await?;
@@ -163,6 +169,7 @@ async fn call_modern(
         accepts,
         resumes: false,
         primed: false,
+        soon: SOON_MODERN,
         statuses: true,
         is_batch: false,
     };
@@ -262,6 +269,7 @@ impl Manner {
             accepts,
             resumes: true,
             primed: false,
+            soon: SOON,
             statuses: false,
             is_batch: false,
         }

@@ -27,14 +27,13 @@ pub struct Manner {
     pub resumes: bool,
     /// Whether it is told where to come back to before anything else.
     pub primed: bool,
+    /// How long the answer may take to be sent by itself.
+    pub soon: Duration,
     /// Whether errors are told by the status, too.
     pub statuses: bool,
     /// Whether more than one answer comes.
     pub is_batch: bool,
 }
-
-/// How long an answer may take to be sent by itself.
-const SOON: Duration = Duration::from_millis(250);
 
 /// A quiet stream sends a comment this often.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -46,7 +45,7 @@ pub async fn answer(mut reading: Reading, manner: Manner) -> Response {
     }
     let first = loop {
         let first = match manner.accepts.events {
-            true => match timeout(SOON, reading.next()).await {
+            true => match timeout(manner.soon, reading.next()).await {
                 Ok(first) => first,
                 Err(_) => break None,
             },

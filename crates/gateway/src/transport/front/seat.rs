@@ -12,6 +12,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::params::Tools;
 use super::stream::{Event, Next};
 use super::streams::{Nth, OpenError, Streams, Wants, Whose};
 use crate::frame::{Frame, Id};
@@ -54,10 +55,11 @@ const MOST_WAITING: usize = 64;
 const OVER: &str = "the server has ended";
 
 impl Seat {
-    pub fn new(whose: Whose) -> (Self, Arc<Party>) {
+    /// A seat, and who sits there. What they learn of the server's tools, others like them know.
+    pub fn new(whose: Whose, tools: Arc<Mutex<Tools>>) -> (Self, Arc<Party>) {
         let (to_session, said) = unbounded_channel();
         let party = Arc::new(Party {
-            streams: Mutex::new(Streams::new(whose)),
+            streams: Mutex::new(Streams::new(whose, tools)),
             said: to_session,
             room: Arc::new(Semaphore::new(MOST_WAITING)),
             taken: Notify::new(),

@@ -11,6 +11,7 @@
 //! In: [`Streams::open`], [`Streams::send`]. Out: [`Stream`]s. It does no I/O.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use midcall_core::wire::code;
 use serde_json::{Value, json};
@@ -47,7 +48,7 @@ pub struct Streams {
     over: VecDeque<Nth>,
     /// Streams whose readers others would have to wait for.
     slow: Vec<Nth>,
-    tools: Tools,
+    tools: Arc<Mutex<Tools>>,
     /// Why nothing is taken any more.
     closed: Option<String>,
     /// Whether the client could not be opened.
@@ -106,7 +107,7 @@ const TOO_SLOW: usize = 4 * 1024 * 1024;
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 impl Streams {
-    pub fn new(whose: Whose) -> Self {
+    pub fn new(whose: Whose, tools: Arc<Mutex<Tools>>) -> Self {
         let by_get = (whose == Whose::Own).then(|| (BY_GET, Stream::new(true)));
         Self {
             whose,
@@ -117,7 +118,7 @@ impl Streams {
             asked: HashMap::new(),
             over: VecDeque::new(),
             slow: Vec::new(),
-            tools: Tools::default(),
+            tools,
             closed: None,
             failed: false,
         }
@@ -215,7 +216,8 @@ impl Streams {
             return; // Its client has gone, or has its answer.
         };
         if call.wants.lists_tools {
-            self.tools.learn(members);
+            let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+            tools.learn(members);
         }
         self.failed |= call.wants.opens && members.error.is_some();
         let mut told = frame.clone();
@@ -407,10 +409,6 @@ impl Streams {
     /// Whether the client could not be opened: its seat is of no use.
     pub fn has_failed(&self) -> bool {
         self.failed
-    }
-
-    pub fn tools(&self) -> &Tools {
-        &self.tools
     }
 
     /// Tells everybody why it is over, and takes nothing any more.
