@@ -22,6 +22,9 @@ mod stories;
 mod task;
 mod words;
 
+pub use ask::sorted;
+pub use words::refused_revision;
+
 use crate::frame::Frame;
 
 /// What an interpreter does with a message.
