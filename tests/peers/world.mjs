@@ -224,6 +224,13 @@ export async function wrap(server, ...flags) {
   return { announce, command: [BINARY, "wrap", "--no-open", "--announce", announce, ...flags, "--", ...server] };
 }
 
+/** A gateway that listens before a server's command, and its address. */
+export async function listen(server, ...flags) {
+  const { announce, command } = await wrap(server, "--listen", "127.0.0.1:0", ...flags);
+  const gateway = new Process(command);
+  return { announce, gateway, url: (await gateway.told.next(({ unreadable }) => unreadable)).unreadable };
+}
+
 /** What a gateway announced, once it has. */
 export function announced(file) {
   return until(() => readFile(file, "utf8").then(JSON.parse, () => undefined), "the announcement");

@@ -195,7 +195,6 @@ impl Streams {
             Kind::Response { id: None } => {}
             Kind::Request { id, .. } => {
                 let nth = self.at_a_call(|wants| wants.asks);
-                let nth = nth.unwrap_or(BY_GET);
                 if self.asked.len() < MOST_ASKED {
                     self.asked.insert(id, nth);
                 }
@@ -267,22 +266,25 @@ impl Streams {
         let is_news =
             method.ends_with("/list_changed") || method == "notifications/resources/updated";
         let nth = match (self.whose, method) {
-            (Whose::Own, _) if is_news => None,
+            (Whose::Own, _) if is_news => BY_GET,
             // They hear what they listen for, and nothing else.
             (Whose::Shared, _) if is_news => return,
             (Whose::Shared, "notifications/message") => self.at_a_call(|wants| wants.loud),
             _ => self.at_a_call(|wants| wants.asks),
         };
-        self.push(nth.unwrap_or(BY_GET), frame, false);
+        self.push(nth, frame, false);
     }
 
-    /// The oldest stream with such a call, and of those one that is read if there is any.
-    fn at_a_call(&self, is_such: impl Fn(&Wants) -> bool) -> Option<Nth> {
+    /// The oldest stream with such a call, and of those one that is read if there is any. Where
+    /// there is none, or somebody reads only what belongs to no call, that one.
+    fn at_a_call(&self, is_such: impl Fn(&Wants) -> bool) -> Nth {
         let calls = self.calls.values().filter(|call| is_such(&call.wants));
-        let is_away = |nth: &Nth| !self.open.get(nth).is_some_and(Stream::is_read);
-        calls
+        let oldest = calls
             .map(|call| call.stream)
-            .min_by_key(|nth| (is_away(nth), *nth))
+            .min_by_key(|nth| (!self.is_read(*nth), *nth));
+        oldest
+            .filter(|nth| self.is_read(*nth) || !self.is_read(BY_GET))
+            .unwrap_or(BY_GET)
     }
 
     fn push(&mut self, nth: Nth, frame: &Frame, is_answer: bool) {
