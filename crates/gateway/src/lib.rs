@@ -3,6 +3,7 @@
 //! This is a program; the library is there so that its parts can be measured and tested from
 //! outside. What others may build on is in `midcall-core` and `midcall-desk`.
 
+mod attend;
 mod browser;
 mod claim;
 mod cli;

@@ -1,6 +1,5 @@
 //! `midcall wrap`: stands where the server's own command stood.
 
-mod beside;
 mod relay;
 
 use std::ffi::OsString;
@@ -20,7 +19,7 @@ use crate::era::bridge::{Bridge, ServerEra};
 use crate::frame::{Frame, Kind};
 use crate::local::{self, Flags};
 use crate::printer::Printer;
-use crate::route::{Page, Policy, Profile, Route, Routes};
+use crate::route::{Page, Policy, Profile, Room, Route, Routes};
 use crate::session::{self, Confirm, OnUnavailable};
 use crate::transport::child::{Child, StartError};
 use crate::transport::{Line, Lines, Outbox, Reading, Writing};
@@ -153,9 +152,9 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     rules.asks_per_minute = cmd.asks_per_minute;
     let patience = cmd.local.timeout;
     let told = events.clone();
-    let mut page = Page::new(cmd.local, rules, opens, events);
+    let room = Room::new(cmd.local, rules, opens);
     if announced {
-        page.bind().await?;
+        room.open().await?;
     }
     let (child, output, input) = match Child::start(&cmd.server) {
         Ok(started) => started,
@@ -183,7 +182,8 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
         command: cmd.server,
         most,
         beside: None,
-        page,
+        page: Page::new(room.clone(), patience, events),
+        room,
         news,
         events: told,
         signals,
