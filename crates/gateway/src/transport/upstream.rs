@@ -20,7 +20,7 @@ pub enum Place {
 /// A server that was started, or is about to be called.
 pub enum Upstream {
     Process(Process),
-    Remote(Box<Remote>),
+    Remote(Remote),
 }
 
 /// What a server says.
@@ -50,10 +50,7 @@ impl Place {
     pub fn open(&self, most: usize) -> Result<Upstream, StartError> {
         match self {
             Self::Command(command) => Process::start(command, most).map(Upstream::Process),
-            Self::Url(target) => Ok(Upstream::Remote(Box::new(Remote::open(
-                target.clone(),
-                most,
-            )))),
+            Self::Url(target) => Ok(Upstream::Remote(Remote::open(target.clone(), most))),
         }
     }
 }

@@ -64,11 +64,12 @@ impl Remote {
         match &ending {
             // It was not taken, so it may be sent again.
             Ending::Refused(refusal)
-                if is_legacy && request.tries == 0 && refusal.forgot_session() =>
+                if is_legacy
+                    && request.tries == 0
+                    && refusal.forgot_session()
+                    && self.reopen(request.session) =>
             {
-                if self.reopen(request.session) {
-                    return self.resend(request);
-                }
+                return self.resend(request);
             }
             Ending::Refused(refusal)
                 if refusal.code() == Some(code::HEADER_MISMATCH) && self.list(&request) =>
@@ -89,8 +90,10 @@ impl Remote {
         match &request.whose {
             Whose::Session(id) => match &ending {
                 Ending::Refused(refusal) => {
-                    let words = refusal.words(&self.target);
-                    tracing::warn!(method = &*request.method, "{words}");
+                    // What the server says in its own words, the client shows.
+                    if refusal.is_ours() {
+                        tracing::warn!("a request failed: {}", refusal.words(&self.target));
+                    }
                     self.ready.push_back(refusal.answer(id, &self.target));
                 }
                 ending => {

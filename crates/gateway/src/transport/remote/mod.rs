@@ -19,6 +19,8 @@ mod lane;
 mod mirror;
 mod refusal;
 mod session;
+#[cfg(test)]
+mod stories;
 mod stream;
 mod target;
 mod tools;
@@ -120,7 +122,10 @@ impl Remote {
 
     /// What the server says next, if somebody `hears`. Nothing is lost when waiting is given up.
     pub async fn next(&mut self, hears: bool) -> Said {
-        while hears {
+        if !hears {
+            return pending().await;
+        }
+        loop {
             if let Some(frame) = self.ready.pop_front() {
                 return Said::Frame(frame);
             }
@@ -128,12 +133,9 @@ impl Remote {
                 return Said::Gone("has answered everything".to_owned());
             }
             while self.tasks.try_join_next().is_some() {}
-            let Some(report) = self.reports.recv().await else {
-                break; // We hold an end of it ourselves.
-            };
-            self.hear(report);
+            let report = self.reports.recv().await;
+            self.hear(report.expect("we hold the other end ourselves"));
         }
-        pending().await
     }
 
     /// Ends what is open, and the session with it.

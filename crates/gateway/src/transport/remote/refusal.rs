@@ -14,14 +14,19 @@ impl Refusal {
     /// The answer to a request that was refused: what the server said, if it did, else a
     /// sentence that somebody can act on.
     pub fn answer(&self, id: &Id, target: &Target) -> Frame {
-        if let Some(error) = self.error()
-            && !self.wants_login()
+        if !self.is_ours()
+            && let Some(error) = self.error()
         {
             let id = id.as_json();
             let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#);
             return Frame::new(answer.into());
         }
         Frame::error(Some(id), code::INTERNAL_ERROR, &self.words(target))
+    }
+
+    /// Whether the words are ours, not the server's own.
+    pub fn is_ours(&self) -> bool {
+        self.wants_login() || self.error().is_none()
     }
 
     /// In words.
