@@ -179,10 +179,10 @@ export class Process {
   }
 }
 
-/** A client of some SDK at its job: see `sdk/README.md`. */
+/** A client of some SDK, or of its own command, at its job: see `sdk/README.md`. */
 export class Client extends Process {
   constructor(sdk, job, env) {
-    super(CLIENTS[sdk] ?? MODERN_CLIENTS[sdk], { env });
+    super(CLIENTS[sdk] ?? MODERN_CLIENTS[sdk] ?? sdk, { env });
     this.send(job);
   }
 
@@ -242,6 +242,13 @@ export async function wrap(server, ...flags) {
   const announce = join(folder, "announce.json");
   const where = server.url ? ["--url", server.url] : ["--", ...server];
   return { announce, command: [BINARY, "wrap", "--no-open", "--announce", announce, ...flags, ...where] };
+}
+
+/** A gateway that listens before a server's command, and its address. */
+export async function listen(server, ...flags) {
+  const { announce, command } = await wrap(server, "--listen", "127.0.0.1:0", ...flags);
+  const gateway = new Process(command);
+  return { announce, gateway, url: (await gateway.told.next(({ unreadable }) => unreadable)).unreadable };
 }
 
 /** What a gateway announced, once it has. */

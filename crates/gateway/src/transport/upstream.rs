@@ -1,6 +1,7 @@
 //! A server, whatever carries what it says.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use super::child::StartError;
 use super::process::Process;
@@ -26,11 +27,25 @@ pub enum Upstream {
 pub enum Said {
     /// A message.
     Frame(Frame),
+    /// Nothing, but it took what it was slow to take.
+    Taken,
     /// Nothing any more, and this is how it went.
     Gone(String),
 }
 
 impl Place {
+    /// What the server is called until it says so itself: its program without the folder, or its
+    /// host.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Command(command) => {
+                let program = command.first().map(Path::new).and_then(Path::file_name);
+                program.unwrap_or_default().to_string_lossy().into_owned()
+            }
+            Self::Url(target) => target.host(),
+        }
+    }
+
     /// Starts the server, or gets ready to call it. No message may be longer than `most`.
     pub fn open(&self, most: usize) -> Result<Upstream, StartError> {
         match self {

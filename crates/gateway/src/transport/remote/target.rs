@@ -79,8 +79,18 @@ const RESERVED: &[&str] = &[
 ];
 
 impl Target {
-    /// An address, headers as `Name: value`, and a file of further authorities to trust.
+    /// An address, headers as `Name: value` with variables of the environment, and a file of
+    /// further authorities to trust.
     pub fn new(url: &str, headers: &[String], ca: Option<&Path>) -> Result<Self, TargetError> {
+        Self::of(url, read_headers(headers)?, ca)
+    }
+
+    /// The same with headers by their names, as they are.
+    pub fn of(
+        url: &str,
+        headers: Vec<(String, String)>,
+        ca: Option<&Path>,
+    ) -> Result<Self, TargetError> {
         let bad = || TargetError::Url(without_secrets(url));
         let mut url = Url::parse(url).map_err(|_| bad())?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -90,7 +100,7 @@ impl Target {
             return Err(TargetError::Userinfo);
         }
         url.set_fragment(None);
-        let headers = read_headers(headers)?;
+        let headers = header_map(headers)?;
         let ca = ca.map(read_ca).transpose()?.unwrap_or_default();
         Ok(Self(Arc::new(Inner {
             url,
@@ -184,16 +194,22 @@ fn without_secrets(url: &str) -> String {
     url.get(start..end).unwrap_or_default().to_owned()
 }
 
-fn read_headers(lines: &[String]) -> Result<HeaderMap, TargetError> {
+fn read_headers(lines: &[String]) -> Result<Vec<(String, String)>, TargetError> {
+    let read = |(index, line): (usize, &String)| {
+        let (name, value) = line.split_once(':').ok_or(TargetError::Header(index + 1))?;
+        let name = name.trim();
+        Ok((name.to_owned(), expand(name, value.trim())?))
+    };
+    lines.iter().enumerate().map(read).collect()
+}
+
+fn header_map(given: Vec<(String, String)>) -> Result<HeaderMap, TargetError> {
     let mut headers = HeaderMap::new();
-    for (index, line) in lines.iter().enumerate() {
-        let bad = || TargetError::Header(index + 1);
-        let (name, value) = line.split_once(':').ok_or_else(bad)?;
-        let name: HeaderName = name.trim().parse().map_err(|_| bad())?;
+    for (index, (name, value)) in given.into_iter().enumerate() {
+        let name: HeaderName = name.parse().map_err(|_| TargetError::Header(index + 1))?;
         if RESERVED.contains(&name.as_str()) || name.as_str().starts_with("mcp-") {
             return Err(TargetError::Reserved(name.to_string()));
         }
-        let value = expand(name.as_str(), value.trim())?;
         let mut value = HeaderValue::from_str(value.trim())
             .map_err(|_| TargetError::Value(name.to_string()))?;
         value.set_sensitive(true);
