@@ -121,6 +121,11 @@ export const STORIES = {
   },
 
   "unknown method": {
-    play: async (trio) => assert.equal((await trio.calls({ method: "x/unknown" })).error?.code, -32601),
+    async play(trio) {
+      const { code, message } = (await trio.calls({ method: "x/unknown" })).error;
+      // Of HTTP's 404, TypeScript's 2.x makes an error of its own, with the other in it.
+      if (code === "CLIENT_HTTP_NOT_IMPLEMENTED") assert.match(message, /"code":-32601/);
+      else assert.equal(code, -32601);
+    },
   },
 };

@@ -17,6 +17,7 @@ use crate::frame::Frame;
 use crate::printer::Printer;
 use crate::route::Page;
 use crate::session::{Act, Event};
+use crate::transport::front::Seat;
 use crate::transport::upstream::{Place, Said, Upstream};
 use crate::transport::{Line, Lines, Outbox};
 
@@ -39,8 +40,10 @@ pub struct Attendant {
 }
 
 /// A client, whatever carries what it says.
+#[expect(clippy::large_enum_variant, reason = "there is one per session")]
 pub enum ClientEnd {
     Pipes(Lines, Outbox),
+    Seat(Seat),
 }
 
 /// What a client says.
@@ -48,6 +51,8 @@ pub enum Heard {
     Frame(Frame),
     /// A message longer than is taken.
     TooLong,
+    /// Nothing, but it took what it was slow to take.
+    Taken,
     /// Nothing any more.
     Gone,
 }
@@ -106,6 +111,7 @@ impl Attendant {
                         let how = "was ended: the client sent a message longer than is taken";
                         return Ended::ByServer(how.to_owned());
                     }
+                    Heard::Taken => continue,
                     // It does not even read any more.
                     Heard::Gone if hung_up.is_some() => return Ended::ByClient,
                     Heard::Gone => {
@@ -115,6 +121,7 @@ impl Attendant {
                 },
                 said = self.server.next(hears_server) => match said {
                     Said::Frame(frame) => Event::Server(frame),
+                    Said::Taken => continue,
                     Said::Gone(_) if self.bridge.is_probing() && self.restart() => {
                         let mut acts = Vec::new();
                         self.bridge.restarted(Instant::now(), &mut acts);
@@ -126,6 +133,7 @@ impl Attendant {
                 },
                 said = next_said(beside, hears_server) => match said {
                     Said::Frame(frame) => Event::Beside(frame),
+                    Said::Taken => continue,
                     Said::Gone(_) => Event::BesideGone,
                 },
                 Some(event) = self.news.recv() => event,
@@ -215,6 +223,7 @@ impl ClientEnd {
                 out.add(frame.into_bytes(), is_own);
                 let _ = out.hurry(); // An error is seen when it is waited for.
             }
+            Self::Seat(seat) => seat.send(&frame),
         }
     }
 
@@ -222,6 +231,7 @@ impl ClientEnd {
     pub fn is_full(&self) -> bool {
         match self {
             Self::Pipes(_, out) => out.is_full(),
+            Self::Seat(seat) => seat.is_full(),
         }
     }
 
@@ -229,6 +239,7 @@ impl ClientEnd {
     pub fn is_flooded(&self) -> bool {
         match self {
             Self::Pipes(_, out) => out.is_flooded(),
+            Self::Seat(_) => false, // Whoever does not read is let go, or not heard.
         }
     }
 
@@ -237,18 +248,31 @@ impl ClientEnd {
     pub async fn next(&mut self, hears: bool) -> Heard {
         match self {
             Self::Pipes(lines, out) => loop {
+                let was_full = out.is_full() || out.is_flooded();
                 tokio::select! {
                     line = lines.next(), if hears => return match line {
                         Ok(Line::Whole(line)) => Heard::Frame(Frame::new(line)),
                         Ok(Line::TooLong) => Heard::TooLong,
                         Ok(Line::End) | Err(_) => Heard::Gone,
                     },
-                    written = out.flush(), if !out.is_empty() => if written.is_err() {
-                        return Heard::Gone; // Nobody reads what it is told.
+                    written = out.flush(), if !out.is_empty() => {
+                        if written.is_err() {
+                            return Heard::Gone; // Nobody reads what it is told.
+                        }
+                        if was_full && !out.is_full() && !out.is_flooded() {
+                            return Heard::Taken;
+                        }
                     },
                     else => return pending().await,
                 }
             },
+            Self::Seat(seat) => {
+                let (is_full, taken) = (seat.is_full(), seat.taken());
+                tokio::select! {
+                    frame = seat.next(hears) => frame.map_or(Heard::Gone, Heard::Frame),
+                    () = taken, if is_full => Heard::Taken,
+                }
+            }
         }
     }
 
@@ -256,6 +280,7 @@ impl ClientEnd {
     pub async fn flush(&mut self) {
         match self {
             Self::Pipes(_, out) => while !out.is_empty() && out.flush().await.is_ok() {},
+            Self::Seat(_) => {} // Its streams go on without it.
         }
     }
 }

@@ -8,6 +8,7 @@ mod browser;
 mod claim;
 mod cli;
 mod cmd;
+mod config;
 mod duration;
 mod era;
 pub mod frame;
@@ -30,6 +31,7 @@ pub fn run() -> ExitCode {
         cli::Command::Doctor(doctor) => cmd::doctor::run(doctor),
         cli::Command::Demo(demo) => cmd::demo::run(demo),
         cli::Command::Wrap(wrap) => cmd::wrap::run(wrap),
+        cli::Command::Serve(serve) => cmd::serve::run(serve),
         cli::Command::Open(open) => cmd::open::run(open),
         cli::Command::Desk(desk) => cmd::desk::run(desk),
     };

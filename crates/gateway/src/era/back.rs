@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::Step;
 use super::listen::Listening;
 use super::round::is_round;
+use super::task::{About, Task, declare, is_task};
 use super::words::{LOG_LEVEL, SERVER_INFO};
 use crate::frame::{Frame, Id, Kind, Members as Peeked, OwnIds};
 
@@ -26,7 +27,7 @@ const MOST_REQUESTS: usize = 1_000;
 
 pub struct Back {
     /// What the server said of itself.
-    discovered: Value,
+    pub(super) discovered: Value,
     listens: bool,
     /// What it is told of the client with every request.
     capabilities: Value,
@@ -39,6 +40,8 @@ pub struct Back {
     pub(super) asked: HashMap<Id, (Id, String)>,
     /// What the server asks by requests all the same, and waits for by these ids.
     requests: HashSet<Id>,
+    /// What is sent about the tasks of calls.
+    pub(super) tasks: HashMap<Id, (Id, About)>,
     listening: Listening,
     pub(super) own_ids: OwnIds,
 }
@@ -60,6 +63,8 @@ pub(super) struct Call {
     pub(super) followed: Vec<String>,
     /// When it is made again.
     pub(super) again: Option<Instant>,
+    /// The task that the server makes of it.
+    pub(super) task: Option<Task>,
 }
 
 impl Back {
@@ -76,6 +81,7 @@ impl Back {
             ids: HashMap::new(),
             asked: HashMap::new(),
             requests: HashSet::new(),
+            tasks: HashMap::new(),
             listening: Listening::default(),
             own_ids: OwnIds::default(),
         }
@@ -191,7 +197,11 @@ impl Back {
             meta::PROTOCOL_VERSION.into(),
             Revision::V2026_07_28.as_str().into(),
         );
-        told.insert(meta::CLIENT_CAPABILITIES.into(), self.capabilities.clone());
+        let mut capabilities = self.capabilities.clone();
+        if self.makes_tasks() {
+            declare(&mut capabilities);
+        }
+        told.insert(meta::CLIENT_CAPABILITIES.into(), capabilities);
         if self.info.is_object() {
             told.insert(meta::CLIENT_INFO.into(), self.info.clone());
         }
@@ -230,6 +240,7 @@ impl Back {
             outcomes: JsonObject::new(),
             followed: Vec::new(),
             again: None,
+            task: None,
         };
         self.calls.insert(id, call);
     }
@@ -243,6 +254,7 @@ impl Back {
             return;
         };
         self.take_back(&id, steps);
+        self.end_task(&call, steps);
         // Between two rounds the server has nothing to take back.
         if self.ids.remove(&call.at).is_some() {
             let cancel = frame.with(&["params", "requestId"], call.at.as_json());
@@ -266,6 +278,9 @@ impl Back {
                     && let Some(outcome) = told.shift_remove(meta::OUTCOME)
                 {
                     call.outcomes.insert(key.clone(), outcome);
+                    if told.is_empty() {
+                        result.shift_remove("_meta");
+                    }
                 }
                 call.answers.insert(key, Value::Object(result));
             }
@@ -279,7 +294,9 @@ impl Back {
             }
         }
         call.left -= 1;
-        if call.left == 0 {
+        if call.task.is_some() {
+            self.update(&of, steps);
+        } else if call.left == 0 {
             self.again(&of, steps);
         }
     }
@@ -289,6 +306,7 @@ impl Back {
         if let Some(call) = self.calls.remove(id) {
             self.ids.remove(&call.at);
             self.take_back(id, steps);
+            self.end_task(&call, steps);
             let message = json!({"jsonrpc": "2.0", "error": error});
             steps.extend(
                 Frame::write(&message)
@@ -299,7 +317,7 @@ impl Back {
     }
 
     /// Nobody waits for what was asked in a call.
-    fn take_back(&mut self, call: &Id, steps: &mut Vec<Step>) {
+    pub(super) fn take_back(&mut self, call: &Id, steps: &mut Vec<Step>) {
         let gone = self.asked.extract_if(|_, (of, _)| of == call);
         steps.extend(gone.map(|(id, _)| Step::In(Frame::cancelled(&id))));
     }
@@ -321,12 +339,18 @@ impl Back {
                 if self.listening.is(&at) {
                     return;
                 }
+                if let Some(about) = self.tasks.remove(&at) {
+                    return self.told_of_task(now, about, &members, steps);
+                }
                 let Some(id) = self.ids.remove(&at) else {
                     return; // Nobody waits for it.
                 };
                 let is_round = members.result.is_some_and(is_round);
                 if is_round && let Some(result) = members.result {
                     return self.round(now, &id, result, steps);
+                }
+                if let Some(result) = members.result.filter(|result| is_task(result)) {
+                    return self.task(now, &id, result, steps);
                 }
                 self.calls.remove(&id);
                 let told = if id == at {
@@ -337,7 +361,10 @@ impl Back {
                 steps.extend(told.map(Step::In));
             }
             Kind::Notification { method } => match &*method {
-                "notifications/subscriptions/acknowledged" => {}
+                // The session knows nothing of tasks, and subscriptions are ours.
+                "notifications/subscriptions/acknowledged"
+                | "notifications/tasks"
+                | "notifications/tasks/status" => {}
                 "notifications/cancelled" => {
                     // Else it ends a subscription of ours, which the session does not know.
                     let id = members.request_id.and_then(Id::read);

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use midcall_core::wire::{Era, code};
+use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::Step;
@@ -50,7 +51,8 @@ pub struct Bridge {
 }
 
 /// Which era a server is said to speak.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ServerEra {
     /// It is found out.
     #[default]

@@ -19,7 +19,11 @@ mod passing;
 mod round;
 #[cfg(test)]
 mod stories;
+mod task;
 mod words;
+
+pub use ask::sorted;
+pub use words::refused_revision;
 
 use crate::frame::Frame;
 

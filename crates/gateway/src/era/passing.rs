@@ -10,9 +10,11 @@ use midcall_core::wire::{Era, Modes, code, meta};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::back::Back;
 use super::bridge::Bridge;
 use super::elsewhere::{question, tool};
 use super::opening::Leg;
+use super::task::knows_tasks;
 use super::words::complete;
 use crate::frame::{Frame, Id, Kind, Members};
 use crate::session::{Act, refuses_era};
@@ -71,7 +73,9 @@ impl Bridge {
             Some((Kind::Request { id, method }, members)) => {
                 let front = self.front.as_ref();
                 let comes_back = front.is_some_and(|front| front.gave_state(&members));
+                let makes_tasks = self.back.as_ref().is_some_and(Back::makes_tasks);
                 let passes = !comes_back
+                    && !(makes_tasks && has_no_tasks(&method, &members))
                     && !self.is_elsewhere(members.name)
                     && self.session.stays_out(&method, declared(&members));
                 if passes {
@@ -168,6 +172,14 @@ fn needs_links(members: &Members<'_>) -> bool {
     }
     let error = members.error.map(serde_json::from_slice::<RpcError>);
     error.is_some_and(|error| error.is_ok_and(|it| it.code == code::URL_ELICITATION_REQUIRED))
+}
+
+/// Whether it is a call of a client that knows nothing of tasks.
+fn has_no_tasks(method: &str, members: &Members<'_>) -> bool {
+    let params = members
+        .params
+        .and_then(|json| serde_json::from_slice(json).ok());
+    method == "tools/call" && params.is_none_or(|params| !knows_tasks(&params))
 }
 
 /// What a modern request says that its client can ask.

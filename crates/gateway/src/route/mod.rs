@@ -4,7 +4,7 @@ mod page;
 mod policy;
 mod profile;
 mod room;
-mod settings;
+pub mod settings;
 
 use std::fmt;
 use std::str::FromStr;

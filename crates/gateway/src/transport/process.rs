@@ -72,6 +72,7 @@ impl Process {
     /// given up.
     pub async fn next(&mut self, hears: bool) -> Said {
         loop {
+            let was_full = self.is_full() || self.is_flooded();
             tokio::select! {
                 line = next_line(&mut self.lines), if hears => match line {
                     Ok(Line::Whole(line)) => return Said::Frame(Frame::new(line)),
@@ -84,9 +85,14 @@ impl Process {
                         self.is_going();
                     }
                 },
-                written = flush(&mut self.out) => if written.is_err() {
-                    self.out = None;
-                    self.is_going();
+                written = flush(&mut self.out) => {
+                    if written.is_err() {
+                        self.out = None;
+                        self.is_going();
+                    }
+                    if was_full && !self.is_full() && !self.is_flooded() {
+                        return Said::Taken;
+                    }
                 },
                 status = self.child.end(), if self.exit.is_none() => {
                     self.exit = status.ok();

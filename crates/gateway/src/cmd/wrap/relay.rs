@@ -216,10 +216,11 @@ impl Relay {
                 Ok(()) => Happening::Written,
                 Err(_) => Happening::ServerDeaf,
             },
-            said = next_said(&mut self.beside, hears_server) => Happening::Session(match said {
-                Said::Frame(frame) => Event::Beside(frame),
-                Said::Gone(_) => Event::BesideGone,
-            }),
+            said = next_said(&mut self.beside, hears_server) => match said {
+                Said::Frame(frame) => Happening::Session(Event::Beside(frame)),
+                Said::Gone(_) => Happening::Session(Event::BesideGone),
+                Said::Taken => Happening::Written,
+            },
             Some(event) = self.news.recv() => Happening::Session(event),
             () = until(wakes_at) => Happening::Session(Event::Woke),
             status = self.child.end(), if !exited => Happening::Exit(status?),
@@ -392,7 +393,7 @@ impl Signals {
         })
     }
 
-    async fn next(&mut self) -> Signal {
+    pub async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = self.terminate.recv() => Signal::TERM,
             _ = self.interrupt.recv() => Signal::INT,

@@ -6,6 +6,7 @@ mod client;
 mod opening;
 mod requests;
 mod server;
+mod task;
 
 use std::time::Duration;
 
