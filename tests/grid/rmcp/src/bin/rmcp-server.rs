@@ -1,9 +1,9 @@
 //! A server on `rmcp`. argv: `await` (its tools ask while they run) or `rounds` (by returning), and
 //! `http` behind that to be there by HTTP. It tells where, then: `{url}`.
 
+use std::collections::HashSet;
 use std::io::Write;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::try_join_all;
@@ -36,7 +36,8 @@ const TOOLS: [&str; 12] = [
 #[derive(Clone)]
 struct Server {
     by_returning: bool,
-    links: Arc<AtomicUsize>,
+    /// Links that were asked for, so that they are asked for once.
+    asked: Arc<Mutex<HashSet<String>>>,
 }
 
 fn form(message: &str, properties: Value, required: &[&str]) -> Value {
@@ -141,6 +142,25 @@ async fn ask(
 }
 
 impl Server {
+    /// The link that a call needs first, every second time.
+    fn needs_links(&self, given: &Map<String, Value>) -> Result<(), ErrorData> {
+        let name = given.get("links").and_then(|links| links[0].as_str());
+        let name = name.unwrap_or_default();
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if asked.remove(name) {
+            return Ok(());
+        }
+        asked.insert(name.to_owned());
+        let link = json!({"mode": "url", "message": format!("Open {name}"),
+            "url": format!("https://example.com/{name}"), "elicitationId": name});
+        let links = json!({"elicitations": [link]});
+        Err(ErrorData::new(
+            ErrorCode(-32042),
+            "Sign in first",
+            Some(links),
+        ))
+    }
+
     /// The next round of questions, or what all of them brought.
     fn returns(
         &self,
@@ -218,13 +238,8 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let tool = request.name.to_string();
         let given = request.arguments.clone().unwrap_or_default();
-        if tool == "linked" && self.links.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
-            let link = json!({"mode": "url", "message": "Open first", "url": "https://example.com/first", "elicitationId": "first"});
-            return Err(ErrorData::new(
-                ErrorCode(-32042),
-                "Sign in first",
-                Some(json!({"elicitations": [link]})),
-            ));
+        if tool == "linked" {
+            self.needs_links(&given)?;
         }
         if tool == "steps" {
             let total = given.get("steps").and_then(Value::as_u64).unwrap_or(0);
@@ -264,7 +279,7 @@ async fn main() -> anyhow::Result<()> {
     let by_returning = std::env::args().nth(1).as_deref() == Some("rounds");
     let server = Server {
         by_returning,
-        links: Arc::default(),
+        asked: Arc::default(),
     };
     if std::env::args().nth(2).as_deref() == Some("http") {
         return listen(server).await;
