@@ -13,7 +13,7 @@ export class Trio {
     const { announce, gateway, ...to } = await begin(server.command, ...flags);
     trio.gateway = gateway;
     const job = { [place]: direct ? server.command : to[place], declare: client.declare, also: ["sampling", "roots"] };
-    trio.running = new Client(client.sdk, job);
+    trio.running = new Client(client.command, job);
     trio.asksPage = flags.includes("page");
     await trio.told("tools"); // before, there may be the gateway of a client that only looks who is there
     if (!direct) trio.person = await Person.at(announce);

@@ -25,6 +25,7 @@ use crate::route::settings::{self, Wrong};
 use crate::route::{Policy, Profile, Route, Routes};
 use crate::session::{Confirm, OnUnavailable, Rules};
 use crate::transport::front::Bounds;
+use crate::transport::remote::Target;
 use crate::transport::upstream::Place;
 
 /// What is served.
@@ -318,7 +319,15 @@ impl Upstream {
                 let words = command.get_ref().iter().map(OsString::from);
                 Ok(Place::Command(words.collect()))
             }
-            (None, Some(url)) => misfit(url.span(), "only a command can be served so far"),
+            (None, Some(url)) => {
+                let headers = self.headers.iter();
+                let headers =
+                    headers.map(|(name, value)| (name.get_ref().clone(), value.get_ref().clone()));
+                let target = Target::of(url.get_ref(), headers.collect(), None);
+                target
+                    .map(Place::Url)
+                    .or_else(|why| misfit(url.span(), why.to_string()))
+            }
         }
     }
 }
@@ -403,7 +412,9 @@ mod tests {
             panic!("there are two");
         };
         assert_eq!((&*files.name, &*files.path), ("files", "/files"));
-        let Place::Command(command) = &files.place;
+        let Place::Command(command) = &files.place else {
+            panic!("it is a command");
+        };
         assert_eq!(
             command,
             &["xyzzy", "--price", "5$", "$x"].map(OsString::from)

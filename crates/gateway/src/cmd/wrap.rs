@@ -1,5 +1,6 @@
 //! `midcall wrap`: stands where the server's own command stood.
 
+mod elsewhere;
 mod listen;
 mod relay;
 
@@ -7,7 +8,7 @@ use std::ffi::OsString;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -15,7 +16,9 @@ use midcall_core::Limits;
 use midcall_core::catalog::Locale;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
+use crate::attend::{Attendant, ClientEnd};
 use crate::config::HOLD;
 use crate::duration::Hold;
 use crate::era::bridge::{Bridge, ServerEra};
@@ -25,7 +28,9 @@ use crate::printer::Printer;
 use crate::route::{Page, Policy, Profile, Room, Route, Routes};
 use crate::session::{self, Confirm, OnUnavailable};
 use crate::transport::child::{Child, StartError};
+use crate::transport::upstream::Place;
 use crate::transport::{Line, Lines, Outbox, Reading, Writing};
+use elsewhere::Address;
 use midcall_core::wire::code;
 use relay::{Relay, Signals};
 
@@ -44,6 +49,7 @@ Examples:
   midcall wrap --ask client,model -- node server.js let the model ask, where the client cannot
   midcall wrap --ask api --announce f.json -- ...   let a script answer: see the README
   midcall wrap --confirm destructive -- ...         agree first to calls that may destroy
+  midcall wrap --url https://example.com/mcp        a server elsewhere, reached by HTTP
   midcall wrap --listen 127.0.0.1:8642 -- ...       for clients over HTTP, at /mcp there
 
 In a client's configuration:
@@ -117,11 +123,18 @@ pub struct Cmd {
         default_value_t = 64
     )]
     max_message: usize,
+    #[command(flatten)]
+    address: Address,
     /// Where clients come over HTTP, at /mcp: a loopback address, shared with the page
     #[arg(long, env = "MIDCALL_LISTEN", value_name = "ADDR")]
     listen: Option<SocketAddr>,
     /// The server's command
-    #[arg(last = true, required = true, value_name = "SERVER")]
+    #[arg(
+        last = true,
+        required_unless_present = "url",
+        conflicts_with = "url",
+        value_name = "SERVER"
+    )]
     server: Vec<OsString>,
 }
 
@@ -135,6 +148,7 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let errors = Printer::start(io::stderr());
     let log = errors.clone();
     local::log(&cmd.local.log, move || log.clone())?;
+    let place = cmd.place()?;
     let most = cmd.max_message.saturating_mul(1024 * 1024);
     let mut client = Lines::new(Reading::new(duplicate(io::stdin())?)?, most);
     let mut to_client = Outbox::new(Writing::new(duplicate(io::stdout())?)?);
@@ -149,12 +163,31 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     if announced {
         room.open().await?;
     }
+    let bridge = Bridge::new(session_rules, cmd.server_era);
+    let page = Page::new(room.clone(), patience, events);
+    if matches!(place, Place::Url(_)) {
+        let attendant = Attendant {
+            bridge,
+            client: ClientEnd::Pipes(client, to_client),
+            server: place.open(most)?,
+            place,
+            most,
+            page,
+            news,
+            events: told,
+            errors: errors.clone(),
+            closing: CancellationToken::new(),
+        };
+        let code = elsewhere::run(attendant, room, signals).await;
+        errors.finish();
+        return Ok(ExitCode::from(code));
+    }
     let (child, output, input) = match Child::start(&cmd.server) {
         Ok(started) => started,
         Err(error) => return not_started(error, &mut client, &mut to_client).await,
     };
     let relay = Relay {
-        bridge: Bridge::new(session_rules, cmd.server_era),
+        bridge,
         client: Some(client),
         to_client: Some(to_client),
         server: Some(Lines::new(output, most)),
@@ -163,7 +196,7 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
         command: cmd.server,
         most,
         beside: None,
-        page: Page::new(room.clone(), patience, events),
+        page,
         room,
         news,
         events: told,
@@ -198,9 +231,15 @@ impl Cmd {
             patience: self.local.timeout,
             confirm: self.confirm,
             on_unavailable: self.on_unavailable,
-            name: name(&self.server),
+            name: self.place()?.name(),
         };
         Ok((rules, opens))
+    }
+
+    /// Where the server is.
+    fn place(&self) -> anyhow::Result<Place> {
+        let target = self.address.target()?;
+        Ok(target.map_or_else(|| Place::Command(self.server.clone()), Place::Url))
     }
 }
 
@@ -232,10 +271,4 @@ async fn not_started(
 /// A standard stream of our own to wait for.
 fn duplicate(stream: impl AsFd) -> io::Result<OwnedFd> {
     stream.as_fd().try_clone_to_owned()
-}
-
-/// What the server is called until it says so itself: its program, without the folder.
-fn name(command: &[OsString]) -> String {
-    let program = command.first().map(Path::new).and_then(Path::file_name);
-    program.unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -15,9 +15,11 @@ pub mod legacy;
 mod listen;
 mod opening;
 mod parked;
+mod passing;
 mod round;
 #[cfg(test)]
 mod stories;
+mod task;
 mod words;
 
 pub use ask::sorted;

@@ -22,6 +22,7 @@ mod questions;
 mod server;
 #[cfg(test)]
 mod stories;
+mod task;
 #[cfg(test)]
 pub mod world;
 
@@ -167,6 +168,7 @@ impl Session {
         let server = legacy::Server {
             revision: Revision::V2025_11_25,
             asker: Asker::named(rules.name.clone()),
+            runs_tasks: false,
         };
         Self {
             rules,

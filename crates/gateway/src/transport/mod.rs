@@ -1,5 +1,5 @@
-//! Bytes in and out: pipes, lines, the server's process, the server as a session knows it, and
-//! clients that come over HTTP.
+//! Bytes in and out: pipes, lines, the server as a session knows it (its process, or its address),
+//! and clients that come over HTTP.
 
 pub mod child;
 pub mod front;
@@ -7,6 +7,7 @@ mod lines;
 mod outbox;
 mod pipe;
 pub mod process;
+pub mod remote;
 pub mod upstream;
 
 pub use lines::{Line, Lines};

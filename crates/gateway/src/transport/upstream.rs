@@ -1,9 +1,11 @@
 //! A server, whatever carries what it says.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use super::child::StartError;
 use super::process::Process;
+use super::remote::{Remote, Target};
 use crate::frame::Frame;
 
 /// Where a server is.
@@ -11,11 +13,14 @@ use crate::frame::Frame;
 pub enum Place {
     /// It is started here.
     Command(Vec<OsString>),
+    /// It is reached by HTTP.
+    Url(Target),
 }
 
 /// A server that was started, or is about to be called.
 pub enum Upstream {
     Process(Process),
+    Remote(Remote),
 }
 
 /// What a server says.
@@ -29,10 +34,23 @@ pub enum Said {
 }
 
 impl Place {
+    /// What the server is called until it says so itself: its program without the folder, or its
+    /// host.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Command(command) => {
+                let program = command.first().map(Path::new).and_then(Path::file_name);
+                program.unwrap_or_default().to_string_lossy().into_owned()
+            }
+            Self::Url(target) => target.host(),
+        }
+    }
+
     /// Starts the server, or gets ready to call it. No message may be longer than `most`.
     pub fn open(&self, most: usize) -> Result<Upstream, StartError> {
         match self {
             Self::Command(command) => Process::start(command, most).map(Upstream::Process),
+            Self::Url(target) => Ok(Upstream::Remote(Remote::open(target.clone(), most))),
         }
     }
 }
@@ -42,6 +60,7 @@ impl Upstream {
     pub fn send(&mut self, frame: Frame, is_own: bool) {
         match self {
             Self::Process(process) => process.send(frame, is_own),
+            Self::Remote(remote) => remote.send(frame),
         }
     }
 
@@ -49,6 +68,7 @@ impl Upstream {
     pub fn is_full(&self) -> bool {
         match self {
             Self::Process(process) => process.is_full(),
+            Self::Remote(remote) => remote.is_full(),
         }
     }
 
@@ -56,6 +76,7 @@ impl Upstream {
     pub fn is_flooded(&self) -> bool {
         match self {
             Self::Process(process) => process.is_flooded(),
+            Self::Remote(remote) => remote.is_flooded(),
         }
     }
 
@@ -64,6 +85,7 @@ impl Upstream {
     pub async fn finish(&mut self) {
         match self {
             Self::Process(process) => process.finish().await,
+            Self::Remote(remote) => remote.finish(),
         }
     }
 
@@ -72,6 +94,7 @@ impl Upstream {
     pub async fn next(&mut self, hears: bool) -> Said {
         match self {
             Self::Process(process) => process.next(hears).await,
+            Self::Remote(remote) => remote.next(hears).await,
         }
     }
 
@@ -79,6 +102,7 @@ impl Upstream {
     pub async fn close(self) {
         match self {
             Self::Process(process) => process.close().await,
+            Self::Remote(remote) => remote.close().await,
         }
     }
 }

@@ -10,7 +10,6 @@ use crate::config::BOUNDS;
 use crate::http;
 use crate::local::{Flags, Local};
 use crate::transport::front::Bounds;
-use crate::transport::upstream::Place;
 
 /// Where the endpoint is.
 const PATH: &str = "/mcp";
@@ -20,7 +19,7 @@ pub async fn run(cmd: Cmd, listen: SocketAddr) -> anyhow::Result<ExitCode> {
     let hosted = Hosted {
         name: rules.name.clone(),
         path: PATH.to_owned(),
-        place: Place::Command(cmd.server),
+        place: cmd.place()?,
         rules,
         era: cmd.server_era,
         bounds: Bounds {

@@ -393,7 +393,7 @@ impl Signals {
         })
     }
 
-    async fn next(&mut self) -> Signal {
+    pub async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = self.terminate.recv() => Signal::TERM,
             _ = self.interrupt.recv() => Signal::INT,
