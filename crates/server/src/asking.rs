@@ -94,7 +94,7 @@ impl Asking {
         let ms = u64::try_from(self.within.as_millis()).unwrap_or(u64::MAX);
         told.insert(meta::TIMEOUT.into(), ms.into());
         if self.dangerous {
-            told.insert(DANGEROUS.into(), true.into());
+            told.insert(DESTRUCTIVE.into(), true.into());
         }
         let params = ElicitRequestParams {
             message: self.words(locale),
@@ -153,8 +153,8 @@ impl Asking {
     }
 }
 
-/// What a client is told of a question that cannot be undone.
-const DANGEROUS: &str = "dev.midcall/dangerous";
+/// What surfaces are told of a question whose acceptance destroys something.
+const DESTRUCTIVE: &str = "dev.midcall/destructive";
 
 /// What is wrong, as one line. Names and rules, never values.
 pub(crate) fn problems(unfit: &Unfit, locale: Locale) -> String {

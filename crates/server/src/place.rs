@@ -40,7 +40,10 @@ impl Place {
         let within = within.unwrap_or_default();
         let requests = round.asked.iter().map(|(asking, told)| {
             let mut params = told.params.clone();
-            params.meta = None; // The round says it for all.
+            if let Some(said) = &mut params.meta {
+                said.shift_remove(meta::TIMEOUT); // The round says it for all.
+            }
+            params.meta = params.meta.filter(|said| !said.is_empty());
             let request = InputRequest::from(Input::Elicit(params));
             (asking.key.clone(), request)
         });

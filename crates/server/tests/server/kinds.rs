@@ -201,3 +201,16 @@ async fn the_words_of_a_question_stand_together() {
     one(Client::V2025_11_25, "because", &person).await;
     assert_eq!(person.heard(), ["Use another port?\n\n8080 is taken"]);
 }
+
+#[tokio::test]
+async fn surfaces_are_told_what_cannot_be_undone_and_how_long_it_waits() {
+    let person = Person::declines();
+    let connected = Client::V2026_07_28
+        .connect(World::default().with_asks(), &person)
+        .await;
+    let call = json!({"name": "delete", "arguments": {}});
+    let round = connected.once("tools/call", call).await.0["result"].clone();
+    let params = &round["inputRequests"]["question1"]["params"];
+    assert_eq!(params["_meta"], json!({"dev.midcall/destructive": true}));
+    assert_eq!(round["_meta"], json!({"dev.midcall/timeoutMs": 300_000}));
+}
