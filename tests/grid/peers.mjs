@@ -1,6 +1,6 @@
 // Who meets whom: the peers of each revision.
 import { join } from "node:path";
-import { MODERN_SERVERS, SERVERS } from "../peers/world.mjs";
+import { CLIENTS, MODERN_CLIENTS, MODERN_SERVERS, SERVERS } from "../peers/world.mjs";
 
 export const NONE = "no elicitation";
 export const JUNE = "2025-06-18";
@@ -8,10 +8,14 @@ export const NOVEMBER = "2025-11-25";
 export const JULY = "2026-07-28";
 
 /** Rust's own, which `./test grid` builds. */
-const rust = (how) => [join(import.meta.dirname, "../../target/debug/rmcp-server"), how];
+const rust = (file, how) => [join(import.meta.dirname, "../../target/debug", file), how];
+const commands = {
+  clients: { ...CLIENTS, ...MODERN_CLIENTS, rmcp: rust("rmcp-client", "legacy"), "rmcp-modern": rust("rmcp-client", "modern") },
+  servers: { ...SERVERS, ...MODERN_SERVERS, rmcp: rust("rmcp-server", "await"), "rmcp-rounds": rust("rmcp-server", "rounds") },
+};
 
-const client = (sdk, revision, declare, wire = revision) => ({ sdk, revision, declare, wire });
-const server = (sdk, revision) => ({ sdk, revision, command: { ...SERVERS, ...MODERN_SERVERS, rmcp: rust("await"), "rmcp-rounds": rust("rounds") }[sdk] });
+const client = (sdk, revision, declare, wire = revision) => ({ sdk, revision, declare, wire, command: commands.clients[sdk] });
+const server = (sdk, revision) => ({ sdk, revision, command: commands.servers[sdk] });
 
 /** `wire` is the revision that a client speaks, whatever it declares. */
 const clients = [
@@ -22,10 +26,12 @@ const clients = [
   client("sdk-1", NOVEMBER, "form+url"),
   client("python", NOVEMBER, "form+url"),
   client("fastmcp", NOVEMBER, "form+url"),
+  client("rmcp", NOVEMBER, "form+url"),
   client("sdk-2", JULY, "form+url"),
   client("sdk-2-auto", JULY, "form+url"),
   client("python-modern", JULY, "form+url"),
   client("fastmcp-modern", JULY, "form+url"),
+  client("rmcp-modern", JULY, "form+url"),
 ];
 
 const servers = {
@@ -44,16 +50,18 @@ const servers = {
 /** The servers that each client meets, in the order of `clients`: all of them with TypeScript's, and each with each revision. */
 const MEETS = [
   ["sdk-1.20", "sdk-1", "python", "fastmcp", "rmcp", "sdk-2", "sdk-2-dual", "python-rounds", "fastmcp-rounds", "rmcp-rounds"],
-  ["sdk-1.20", "sdk-1", "fastmcp", "sdk-2", "python-rounds"],
+  ["sdk-1.20", "sdk-1", "fastmcp", "rmcp", "sdk-2", "python-rounds"],
   ["sdk-1", "python", "fastmcp-rounds"],
   ["sdk-1.20", "sdk-1", "python", "sdk-2", "fastmcp-rounds"],
   ["sdk-1.20", "sdk-1", "fastmcp", "rmcp", "sdk-2", "sdk-2-dual", "python-rounds", "rmcp-rounds"],
   ["sdk-1.20", "python", "sdk-2", "python-rounds"],
   ["sdk-1", "fastmcp-rounds"],
-  ["sdk-1.20", "sdk-1", "python", "fastmcp", "sdk-2", "python-rounds", "rmcp-rounds"],
+  ["sdk-1.20", "sdk-1", "rmcp", "sdk-2", "rmcp-rounds"],
+  ["sdk-1.20", "sdk-1", "python", "fastmcp", "rmcp", "sdk-2", "python-rounds", "rmcp-rounds"],
   ["sdk-1", "sdk-2-dual"],
   ["sdk-1.20", "sdk-1", "sdk-2", "python-rounds"],
   ["fastmcp", "fastmcp-rounds"],
+  ["sdk-1.20", "sdk-1", "rmcp", "sdk-2", "rmcp-rounds"],
 ];
 
 export const PAIRS = clients.flatMap((client, place) => MEETS[place].map((name) => ({ client, server: servers[name] })));

@@ -1,8 +1,8 @@
 // `./test grid`: every client with every server, in every story, on real peers.
 //
-//   run.mjs [--json] [--direct] [CLIENT/SERVER]
+//   run.mjs [--json] [--direct] [http-stdio] [CLIENT/SERVER]
 //
-// --json prints a line per cell. --direct leaves the gateway out, to see what peers do by themselves.
+// http-stdio: clients come over HTTP. --json prints a line per cell. --direct leaves the gateway out, to see what peers do by themselves.
 // A cell that is not green, or that no pair of peers covers, is a failure.
 import { leave, within } from "../peers/world.mjs";
 import { PAIRS } from "./peers.mjs";
@@ -14,12 +14,13 @@ const AT_ONCE = 4;
 
 const words = process.argv.slice(2);
 const [json, direct] = ["--json", "--direct"].map((option) => words.includes(option));
-const only = words.find((word) => !word.startsWith("--"));
+const transport = words.find((word) => word === "http-stdio") ?? "stdio-stdio";
+const only = words.find((word) => word.includes("/"));
 
 /** Plays one story, in a trio of its own if it needs other flags. */
 async function play(trio, pair, { flags, play }) {
   const others = flags?.(pair);
-  const playing = others ? await within(Trio.start(pair, { direct, flags: others }), "the start") : trio;
+  const playing = others ? await within(Trio.start(pair, { direct, transport, flags: others }), "the start") : trio;
   await within(play(playing), "the end of the story");
   if (others) await playing.end();
 }
@@ -30,13 +31,13 @@ async function meet(pair) {
   const cells = [];
   let trio;
   for (const [story, its] of Object.entries(STORIES)) {
-    const cell = { client: client.revision, server: server.revision, transport: "stdio-stdio", story, peers: `${client.sdk}/${server.sdk}` };
+    const cell = { client: client.revision, server: server.revision, transport, story, peers: `${client.sdk}/${server.sdk}` };
     cells.push(cell);
     cell.reason = its.lacks?.(pair) || its.fails?.(pair) || undefined;
     cell.result = cell.reason ? "n/a" : "green";
     if (cell.reason) continue;
     try {
-      trio ??= await within(Trio.start(pair, { direct }), "the start");
+      trio ??= await within(Trio.start(pair, { direct, transport }), "the start");
       await play(trio, pair, its);
     } catch (error) {
       Object.assign(cell, { result: "red", reason: `${error.message}\n${trio?.running.errors.slice(-1_000) ?? ""}` });

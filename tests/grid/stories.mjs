@@ -9,6 +9,9 @@ const accept = (message, content) => ({ message, action: "accept", content });
 const no = (action) => ({ message: DELETE, action, after: 300 });
 const accepted = (brought) => brought.map(({ action, content }) => (assert.equal(action, "accept"), content));
 
+/** What rmcp's client says of links without an id: nothing. */
+const dropsLinks = (client) => client.sdk === "rmcp-modern" && "rmcp's client drops links without `elicitationId`, which 2026-07-28 does not have";
+
 /** A tool that asks; the answers; and what its server must hear. */
 const asking = (step, answers, check) => async (trio) => check(await trio.asks(step, answers));
 
@@ -19,12 +22,13 @@ export const STORIES = {
 
   url: {
     lacks: ({ server }) => server.revision === JUNE && "2025-06-18 has no links",
+    fails: ({ client, server }) => server.sdk !== "rmcp-rounds" && dropsLinks(client),
     play: asking({ tool: "link" }, [{ message: SIGN_IN, action: "accept" }], (brought) => assert.equal(brought[0].action, "accept")),
   },
 
   "-32042": {
     lacks: ({ server }) => server.revision !== NOVEMBER && "only 2025-11-25 has that error",
-    fails: ({ server }) => server.sdk === "fastmcp" && "fastmcp makes a text of that error",
+    fails: ({ client, server }) => (server.sdk === "fastmcp" && "fastmcp makes a text of that error") || dropsLinks(client),
     async play(trio) {
       const step = { tool: "linked", arguments: { links: ["first"] } };
       if (trio.client.wire === NOVEMBER && trio.shows("url")) {
@@ -117,6 +121,11 @@ export const STORIES = {
   },
 
   "unknown method": {
-    play: async (trio) => assert.equal((await trio.calls({ method: "x/unknown" })).error?.code, -32601),
+    async play(trio) {
+      const { code, message } = (await trio.calls({ method: "x/unknown" })).error;
+      // Of HTTP's 404, TypeScript's 2.x makes an error of its own, with the other in it.
+      if (code === "CLIENT_HTTP_NOT_IMPLEMENTED") assert.match(message, /"code":-32601/);
+      else assert.equal(code, -32601);
+    },
   },
 };

@@ -1,17 +1,19 @@
 // A client, the gateway and a server, and a person beside them.
 import { Person } from "../peers/person.mjs";
-import { Client, wrap } from "../peers/world.mjs";
+import { Client, listen, wrap } from "../peers/world.mjs";
 import { JUNE } from "./peers.mjs";
 
 export class Trio {
   #calls = 0;
 
   /** Starts a pair with the gateway between them; `direct` without it, and then without a person. */
-  static async start({ client, server }, { direct, flags = [] } = {}) {
+  static async start({ client, server }, { direct, transport = "stdio-stdio", flags = [] } = {}) {
     const trio = Object.assign(new Trio(), { client, server, direct });
-    const { announce, command } = await wrap(server.command, ...flags);
-    const job = { command: direct ? server.command : command, declare: client.declare, also: ["sampling", "roots"] };
-    trio.running = new Client(client.sdk, job);
+    const [begin, place] = { "stdio-stdio": [wrap, "command"], "http-stdio": [listen, "url"] }[transport];
+    const { announce, gateway, ...to } = await begin(server.command, ...flags);
+    trio.gateway = gateway;
+    const job = { [place]: direct ? server.command : to[place], declare: client.declare, also: ["sampling", "roots"] };
+    trio.running = new Client(client.command, job);
     trio.asksPage = flags.includes("page");
     await trio.told("tools"); // before, there may be the gateway of a client that only looks who is there
     if (!direct) trio.person = await Person.at(announce);
@@ -76,5 +78,7 @@ export class Trio {
     this.person?.leave();
     this.running.process.stdin.end();
     await this.running.done();
+    this.gateway?.process.kill();
+    await this.gateway?.end();
   }
 }

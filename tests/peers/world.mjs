@@ -55,6 +55,18 @@ export const MODERN_SERVERS = {
   "fastmcp-rounds": python("fastmcp", "rounds.py"),
 };
 
+/** The commands of servers that are reached by HTTP. */
+export const HTTP_SERVERS = {
+  "sdk-1": typescript("http.mjs", "sdk-1"),
+  "sdk-1.20": typescript("http.mjs", "sdk-1.20"),
+  python: python("python", "server.py", "http"),
+  fastmcp: python("fastmcp", "server.py", "http"),
+  "sdk-2": [...typescript2("server.mjs", "modern"), "http"],
+  "sdk-2-dual": [...typescript2("server.mjs", "dual"), "http"],
+  "python-rounds": python("python", "rounds.py", "http"),
+  "fastmcp-rounds": python("fastmcp", "rounds.py", "http"),
+};
+
 /** A server without an SDK, for what no SDK would do: see its file. */
 export const plain = (...how) => [NODE, join(HERE, "sdk/plain/server.mjs"), ...how];
 
@@ -167,10 +179,10 @@ export class Process {
   }
 }
 
-/** A client of some SDK at its job: see `sdk/README.md`. */
+/** A client of some SDK, or of its own command, at its job: see `sdk/README.md`. */
 export class Client extends Process {
   constructor(sdk, job, env) {
-    super(CLIENTS[sdk] ?? MODERN_CLIENTS[sdk], { env });
+    super(CLIENTS[sdk] ?? MODERN_CLIENTS[sdk] ?? sdk, { env });
     this.send(job);
   }
 
@@ -216,12 +228,27 @@ export class Wire extends Process {
   }
 }
 
-/** `midcall wrap` before a server's command, announced in a folder of its own. */
+/** A server of some SDK that is reached by HTTP, once it is there: at `url`. */
+export async function serve(sdk, env) {
+  const server = new Process(HTTP_SERVERS[sdk], { env });
+  const { url } = await server.told.next((line) => "url" in line);
+  return Object.assign(server, { url });
+}
+
+/** `midcall wrap` before a server's command or the `url` of one, announced in a folder of its own. */
 export async function wrap(server, ...flags) {
   const folder = await mkdtemp(join(tmpdir(), "midcall-peers-"));
   folders.push(folder);
   const announce = join(folder, "announce.json");
-  return { announce, command: [BINARY, "wrap", "--no-open", "--announce", announce, ...flags, "--", ...server] };
+  const where = server.url ? ["--url", server.url] : ["--", ...server];
+  return { announce, command: [BINARY, "wrap", "--no-open", "--announce", announce, ...flags, ...where] };
+}
+
+/** A gateway that listens before a server's command, and its address. */
+export async function listen(server, ...flags) {
+  const { announce, command } = await wrap(server, "--listen", "127.0.0.1:0", ...flags);
+  const gateway = new Process(command);
+  return { announce, gateway, url: (await gateway.told.next(({ unreadable }) => unreadable)).unreadable };
 }
 
 /** What a gateway announced, once it has. */

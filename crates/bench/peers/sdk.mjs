@@ -1,5 +1,6 @@
-// A client and a trivial server on the SDK that most have, with nothing and with us in between.
-// Prints a line a figure: {name, ours, direct}, medians in nanoseconds.
+// A client and a trivial server on the SDK that most have, with nothing, with us and with two cats in
+// between, which is the least that anything there can cost.
+// Prints a line a figure: {name, ours, direct, cats}, medians in nanoseconds.
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
@@ -25,13 +26,17 @@ if (process.argv[2] === "serve") {
     await client.connect(new StdioClientTransport({ command, args, env: process.env }));
     return client;
   }
-  const sides = { direct: await open(serve), ours: await open([MIDCALL_BIN, "wrap", "--no-open", "--", ...serve]) };
+  const sides = {
+    direct: await open(serve),
+    ours: await open([MIDCALL_BIN, "wrap", "--no-open", "--", ...serve]),
+    cats: await open(["sh", "-c", `cat | "${serve.join('" "')}" | cat`]),
+  };
   const median = (times) => times.sort((a, b) => a - b)[times.length >> 1];
   for (const [name, call, times] of [
     ["tools/call", { name: "echo", arguments: { text: "x".repeat(500) } }, 300],
     ["elicitation", { name: "ask", arguments: {} }, 150],
   ]) {
-    const took = { direct: [], ours: [] };
+    const took = { direct: [], ours: [], cats: [] };
     for (let turn = 0; turn < 12; turn++) {
       for (const [side, client] of Object.entries(sides)) {
         for (let n = 0; n < times; n++) {
@@ -41,7 +46,7 @@ if (process.argv[2] === "serve") {
         }
       }
     }
-    console.log(JSON.stringify({ name, ours: median(took.ours), direct: median(took.direct) }));
+    console.log(JSON.stringify({ name, ours: median(took.ours), direct: median(took.direct), cats: median(took.cats) }));
   }
   await Promise.all(Object.values(sides).map((client) => client.close()));
   process.exit();

@@ -21,13 +21,23 @@ const STARTS_OF_OTHERS: usize = 3;
 pub fn run() {
     start_up();
     with_an_sdk();
-    let mut lines: Vec<(Way, Line)> = Vec::new();
-    for way in Way::all() {
-        match Line::open(&way) {
-            Ok(line) => lines.push((way, line)),
-            Err(Mute) => println!("wrap: {} does not come up", way.name),
-        }
+    for (who, ways) in Way::bridged() {
+        let mut lines = open(ways);
+        trips(
+            &format!("wrap, {who}, tools/call"),
+            "none",
+            &mut lines,
+            Line::call,
+        );
+        keep_those_that_ask(&mut lines);
+        trips(
+            &format!("wrap, {who}, elicitation"),
+            "none",
+            &mut lines,
+            Line::ask,
+        );
     }
+    let mut lines = open(Way::all());
     trips(
         "wrap, tools/call without an SDK on either side",
         "none",
@@ -44,6 +54,28 @@ pub fn run() {
             println!("wrap, resident memory: {} {memory:.1} MB{budget}", way.name);
         }
     }
+    keep_those_that_ask(&mut lines);
+    trips(
+        "wrap, elicitation without an SDK on either side",
+        "none",
+        &mut lines,
+        Line::ask,
+    );
+}
+
+/// Those ways that come up.
+fn open(ways: Vec<Way>) -> Vec<(Way, Line)> {
+    let mut lines = Vec::new();
+    for way in ways {
+        match Line::open(&way) {
+            Ok(line) => lines.push((way, line)),
+            Err(Mute) => println!("wrap: {} does not come up", way.name),
+        }
+    }
+    lines
+}
+
+fn keep_those_that_ask(lines: &mut Vec<(Way, Line)>) {
     lines.retain_mut(|(way, line)| {
         let asks = line.within(Duration::from_secs(5), Line::ask);
         if asks.is_err() {
@@ -51,12 +83,6 @@ pub fn run() {
         }
         asks.is_ok()
     });
-    trips(
-        "wrap, elicitation without an SDK on either side",
-        "none",
-        &mut lines,
-        Line::ask,
-    );
 }
 
 /// What people have: a client and a server on an SDK, whose own work is most of a call.
@@ -66,6 +92,7 @@ fn with_an_sdk() {
         name: String,
         ours: f64,
         direct: f64,
+        cats: f64,
     }
     let node =
         std::env::var_os("MIDCALL_NODE").expect("MIDCALL_NODE: this program is run by ./bench");
@@ -74,16 +101,23 @@ fn with_an_sdk() {
         .output()
         .expect("Node starts");
     for line in String::from_utf8_lossy(&told.stdout).lines() {
-        let Figure { name, ours, direct } = serde_json::from_str(line).expect("Node tells figures");
+        let Figure {
+            name,
+            ours,
+            direct,
+            cats,
+        } = serde_json::from_str(line).expect("Node tells figures");
         let budget = match name.as_str() {
             "tools/call" => "≤ 1.25 ×, aim 1.15 ×",
             _ => "≤ 1.3 ×",
         };
         println!(
-            "wrap, {name} with an SDK on both sides: direct {}, ours {}, ours by direct {:.2} (budget {budget})",
+            "wrap, {name} with an SDK on both sides: direct {}, ours {}, ours by direct {:.2} (budget {budget}), two cats {}, two cats by direct {:.2}",
             Seconds::new(direct / 1e9),
             Seconds::new(ours / 1e9),
-            ours / direct
+            ours / direct,
+            Seconds::new(cats / 1e9),
+            cats / direct
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::cmd::{demo, desk, doctor, lint, open, wrap};
+use crate::cmd::{demo, desk, doctor, lint, open, serve, wrap};
 
 /// Makes an MCP server's question reach a person, and the answer reach the tool
 #[derive(Debug, Parser)]
@@ -14,7 +14,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    Wrap(wrap::Cmd),
+    Wrap(Box<wrap::Cmd>),
+    Serve(serve::Cmd),
     Open(open::Cmd),
     Demo(demo::Cmd),
     Lint(lint::Cmd),

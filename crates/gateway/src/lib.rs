@@ -3,10 +3,12 @@
 //! This is a program; the library is there so that its parts can be measured and tested from
 //! outside. What others may build on is in `midcall-core` and `midcall-desk`.
 
+mod attend;
 mod browser;
 mod claim;
 mod cli;
 mod cmd;
+mod config;
 mod duration;
 mod era;
 pub mod frame;
@@ -28,7 +30,8 @@ pub fn run() -> ExitCode {
         cli::Command::Lint(lint) => cmd::lint::run(lint),
         cli::Command::Doctor(doctor) => cmd::doctor::run(doctor),
         cli::Command::Demo(demo) => cmd::demo::run(demo),
-        cli::Command::Wrap(wrap) => cmd::wrap::run(wrap),
+        cli::Command::Wrap(wrap) => cmd::wrap::run(*wrap),
+        cli::Command::Serve(serve) => cmd::serve::run(serve),
         cli::Command::Open(open) => cmd::open::run(open),
         cli::Command::Desk(desk) => cmd::desk::run(desk),
     };

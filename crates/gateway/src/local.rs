@@ -21,7 +21,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use crate::duration;
 use crate::http::announce::Announced;
 use crate::http::peers::Folder;
-use crate::http::{self, Bounds, Server};
+use crate::http::{self, Bounds, Door, Server};
 
 /// The desk of one process, with nothing on disk.
 pub type LocalDesk = Desk<Memory, Mailroom>;
@@ -98,6 +98,11 @@ impl Local {
     /// Joins the other gateways of this user.
     pub fn join(&mut self) {
         self.joined = join(&mut self.server);
+    }
+
+    /// What is known of it from outside.
+    pub fn door(&self) -> Door {
+        self.server.door()
     }
 
     /// The page's address, without any key.

@@ -129,9 +129,9 @@ button:hover { background: var(--soft); }
 .note:empty { all: unset; }
 .quiet { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
 @media (max-width: 26rem) {
-  .actions > * { flex: 1; }
+  .actions > * { flex: auto; }
   .accept { flex-basis: 100%; order: -1; }
-  .reject { flex: 1; }
+  .reject { flex: auto; }
   .queue, .countdown { order: 2; }
   .body, footer { padding-inline: 1rem; }
 }

@@ -1,5 +1,6 @@
 //! A client on standard streams that does nothing but what is measured.
 
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
@@ -10,9 +11,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::way::Way;
+use super::way::{Era, Way};
 
 /// An open session. What was started for it is ended with it.
 pub struct Line {
@@ -22,6 +24,7 @@ pub struct Line {
     output: BufReader<ChildStdout>,
     read: String,
     id: u64,
+    era: Era,
 }
 
 /// It says nothing any more, or never did.
@@ -38,7 +41,15 @@ struct Peek<'a> {
     id: Option<&'a RawValue>,
     #[serde(borrow)]
     method: Option<&'a str>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
 }
+
+/// What is answered to every question.
+const ANSWER: &str = r#"{"action":"accept","content":{"word":"yes"}}"#;
+
+/// What a modern client says with every request.
+const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}},"io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"}}"#;
 
 /// How long a way may take to come up.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -62,8 +73,12 @@ impl Line {
             output,
             read: String::new(),
             id: 0,
+            era: way.era,
         };
         line.within(PATIENCE, |line| {
+            if line.era == Era::Modern {
+                return line.request("server/discover", "");
+            }
             let client = r#"{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"form":{}}},"clientInfo":{"name":"bench","version":"1"}}"#;
             line.request("initialize", client)?;
             line.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
@@ -75,13 +90,13 @@ impl Line {
     pub fn call(&mut self) -> Result<(), Mute> {
         self.request(
             "tools/call",
-            r#"{"name":"echo","arguments":{"text":"Hello, is anybody there?"}}"#,
+            r#""name":"echo","arguments":{"text":"Hello, is anybody there?"}"#,
         )
     }
 
     /// A call of a tool that asks, and the answer.
     pub fn ask(&mut self) -> Result<(), Mute> {
-        self.request("tools/call", r#"{"name":"ask","arguments":{}}"#)
+        self.request("tools/call", r#""name":"ask","arguments":{}"#)
     }
 
     /// Does something that may never come to an end. If it does not, this line is over.
@@ -109,34 +124,50 @@ impl Line {
         behind.chain([self.front.0.id()]).collect()
     }
 
-    /// Sends a request and waits for its response. Questions are answered meanwhile.
+    /// Sends a request, the members of its params, and waits for its response. Questions are
+    /// answered meanwhile, by a response or by the same request again.
     fn request(&mut self, method: &str, params: &str) -> Result<(), Mute> {
-        self.id += 1;
-        let id = self.id;
-        self.send(&format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#
-        ))?;
-        let wanted = id.to_string();
+        let mut wanted = self.sends(method, params)?;
         loop {
             self.read.clear();
             let read = self.output.read_line(&mut self.read).map_err(|_| Mute)?;
             if read == 0 {
                 return Err(Mute);
             }
-            let Ok(Peek { id, method }) = serde_json::from_str(&self.read) else {
+            let Ok(peek) = serde_json::from_str::<Peek<'_>>(&self.read) else {
                 continue; // a proxy talks
             };
-            match (id.map(RawValue::get), method) {
-                (Some(id), None) if id == wanted => return Ok(()),
-                (Some(id), Some("elicitation/create")) => {
-                    let answer = format!(
-                        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"action":"accept","content":{{"word":"yes"}}}}}}"#
+            match (peek.id.map(RawValue::get), peek.method) {
+                (Some(id), None) if id == wanted => {
+                    let Some((key, state)) = peek.result.and_then(round) else {
+                        return Ok(());
+                    };
+                    let again = format!(
+                        r#"{params},"requestState":{state},"inputResponses":{{"{key}":{ANSWER}}}"#
                     );
+                    wanted = self.sends(method, &again)?;
+                }
+                (Some(id), Some("elicitation/create")) => {
+                    let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{ANSWER}}}"#);
                     self.send(&answer)?;
                 }
                 _ => {}
             }
         }
+    }
+
+    /// Sends a request: the id of its response.
+    fn sends(&mut self, method: &str, params: &str) -> Result<String, Mute> {
+        self.id += 1;
+        let (id, comma) = (self.id, if params.is_empty() { "" } else { "," });
+        let params = match self.era {
+            Era::Legacy => params.to_owned(),
+            Era::Modern => format!(r#"{params}{comma}"_meta":{META}"#),
+        };
+        self.send(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{params}}}}}"#
+        ))?;
+        Ok(id.to_string())
     }
 
     fn send(&mut self, line: &str) -> Result<(), Mute> {
@@ -175,6 +206,23 @@ impl Drop for Running {
         let _ = kill_process_group(self.group(), Signal::KILL);
         let _ = self.0.wait();
     }
+}
+
+/// The key of the question in a result that asks one, and the state to come back with.
+fn round(result: &RawValue) -> Option<(String, String)> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Round<'a> {
+        input_requests: HashMap<String, IgnoredAny>,
+        #[serde(borrow)]
+        request_state: &'a RawValue,
+    }
+    if !result.get().contains("input_required") {
+        return None;
+    }
+    let round: Round<'_> = serde_json::from_str(result.get()).ok()?;
+    let key = round.input_requests.into_keys().next()?;
+    Some((key, round.request_state.get().to_owned()))
 }
 
 /// Waits until somebody listens.

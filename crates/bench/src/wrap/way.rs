@@ -6,11 +6,22 @@ use std::net::TcpListener;
 
 use super::line::Line;
 
+/// The trivial server of each era.
 const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/server.mjs");
+const MODERN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/modern.mjs");
+
+/// Which era of the protocol somebody speaks.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Era {
+    Legacy,
+    Modern,
+}
 
 /// One way. Its commands are made anew each time: they name a free port.
 pub struct Way {
     pub name: &'static str,
+    /// What the client speaks.
+    pub era: Era,
     commands: fn() -> Commands,
 }
 
@@ -23,33 +34,46 @@ pub struct Commands {
 }
 
 impl Way {
+    fn new(name: &'static str, era: Era, commands: fn() -> Commands) -> Self {
+        Self {
+            name,
+            era,
+            commands,
+        }
+    }
+
     /// Every way, the direct one first and ours second.
     pub fn all() -> Vec<Self> {
+        let legacy = |name, commands| Self::new(name, Era::Legacy, commands);
         vec![
-            Self {
-                name: "direct",
-                commands: direct,
-            },
-            Self {
-                name: OURS,
-                commands: ours,
-            },
-            Self {
-                name: "two cats",
-                commands: cats,
-            },
-            Self {
-                name: "mcp-proxy of PyPI, a pair",
-                commands: python_proxy,
-            },
-            Self {
-                name: "supergateway, a pair",
-                commands: supergateway,
-            },
-            Self {
-                name: "npm's mcp-proxy and mcp-remote",
-                commands: remote,
-            },
+            legacy("direct", direct),
+            legacy(OURS, ours),
+            legacy("two cats", cats),
+            legacy("mcp-proxy of PyPI, a pair", python_proxy),
+            legacy("supergateway, a pair", supergateway),
+            legacy("npm's mcp-proxy and mcp-remote", remote),
+        ]
+    }
+
+    /// Ways between a client of one era and a server of the other, behind a name for the two.
+    /// The first is direct, with a client of the server's own era: there is no other.
+    pub fn bridged() -> [(&'static str, Vec<Self>); 2] {
+        [
+            (
+                "a modern client and a legacy server",
+                vec![
+                    Self::new("direct, of one era", Era::Legacy, direct),
+                    Self::new(OURS, Era::Modern, ours),
+                ],
+            ),
+            (
+                "a legacy client and a modern server",
+                vec![
+                    Self::new("direct, of one era", Era::Modern, modern),
+                    Self::new(OURS, Era::Legacy, ours_modern),
+                    Self::new("mcp-remote, to HTTP", Era::Legacy, remote_modern),
+                ],
+            ),
         ]
     }
 
@@ -96,11 +120,26 @@ fn direct() -> Commands {
     }
 }
 
+fn modern() -> Commands {
+    Commands {
+        behind: None,
+        front: vec![node(), MODERN.to_owned()],
+    }
+}
+
 fn ours() -> Commands {
+    wrapped(direct())
+}
+
+fn ours_modern() -> Commands {
+    wrapped(modern())
+}
+
+fn wrapped(server: Commands) -> Commands {
     let binary = told("MIDCALL_BIN");
     let front = [binary, "wrap".to_owned(), "--".to_owned()]
         .into_iter()
-        .chain(direct().front);
+        .chain(server.front);
     Commands {
         behind: None,
         front: front.collect(),
@@ -156,6 +195,20 @@ fn remote() -> Commands {
     let front = format!("{remote} http://127.0.0.1:{port}/mcp --allow-http --transport http-only");
     Commands {
         behind: Some((words(&behind), port)),
+        front: words(&front),
+    }
+}
+
+/// The one direction that it knows. It has no standard streams on the server's side.
+fn remote_modern() -> Commands {
+    let port = free_port();
+    let behind = vec![node(), MODERN.to_owned(), port.to_string()];
+    let remote = package("mcp-remote/dist/proxy.js");
+    let front = format!(
+        "{remote} http://127.0.0.1:{port}/mcp --allow-http --transport http-only --protocol auto"
+    );
+    Commands {
+        behind: Some((behind, port)),
         front: words(&front),
     }
 }

@@ -25,6 +25,8 @@ pub struct Tools {
 pub struct Hints {
     read_only: Option<bool>,
     destructive: Option<bool>,
+    /// Whether it can only be called as a task.
+    pub needs_task: bool,
 }
 
 /// Which tools are added.
@@ -40,6 +42,9 @@ const AWAIT: &str = "awaitElicitation";
 const AWAIT_OTHERWISE: &str = "midcall_awaitElicitation";
 const SEND: &str = "sendElicitationResult";
 const SEND_OTHERWISE: &str = "midcall_sendElicitationResult";
+
+/// Where a tool says whether it can be called as a task.
+const TASK_SUPPORT: &str = "taskSupport";
 
 /// How many tools are remembered.
 const MOST: usize = 10_000;
@@ -61,6 +66,7 @@ impl Hints {
         Self {
             read_only: hint("readOnlyHint"),
             destructive: hint("destructiveHint"),
+            needs_task: (tool.get("execution")).is_some_and(|it| it[TASK_SUPPORT] == "required"),
         }
     }
 
@@ -116,26 +122,34 @@ impl Tools {
         hints.copied().unwrap_or_default()
     }
 
-    /// A list of tools as the client is shown it: with ours at its end, and without output
-    /// schemas, which a result that says *wait* would not fit. If none are added, it is only
-    /// read.
+    /// A list of tools as the client is shown it, if that differs: with ours at its end, and then
+    /// without output schemas, which a result that says *wait* would not fit. A tool that is
+    /// called as a task for clients that cannot do so need not be one for them.
     pub fn listed(&mut self, frame: &Frame, result: &[u8], added: Added) -> Option<Frame> {
         let mut result: Map<String, Value> = serde_json::from_slice(result).ok()?;
         let is_last = result.get("nextCursor").is_none_or(Value::is_null);
         let tools = result.get_mut("tools")?.as_array_mut()?;
+        let adds = added.await_ || added.send;
+        let mut differs = adds;
         for tool in tools.iter_mut().filter_map(Value::as_object_mut) {
-            tool.shift_remove("outputSchema");
+            if adds {
+                tool.shift_remove("outputSchema");
+            }
             let hints = Hints::read(tool);
+            if hints.needs_task {
+                tool["execution"][TASK_SUPPORT] = "optional".into();
+                differs = true;
+            }
             if let Some(name) = tool.get("name").and_then(Value::as_str)
                 && (self.theirs.len() < MOST || self.theirs.contains_key(name))
             {
                 self.theirs.insert(name.to_owned(), hints);
             }
         }
-        if !added.await_ && !added.send {
+        if !differs {
             return None;
         }
-        if is_last {
+        if is_last && adds {
             if self.theirs.contains_key(AWAIT) {
                 self.await_ = AWAIT_OTHERWISE;
             }

@@ -6,4 +6,5 @@ pub mod doctor;
 pub mod lint;
 pub mod open;
 mod paper;
+pub mod serve;
 pub mod wrap;

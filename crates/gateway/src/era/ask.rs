@@ -70,7 +70,7 @@ pub fn digest(method: &str, params: &Value) -> [u8; 32] {
 }
 
 /// The same JSON, its members in one order.
-fn sorted(value: &Value) -> Value {
+pub fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
             let mut members: Vec<_> = members.iter().collect();

@@ -6,7 +6,7 @@
 //!
 //! In: [`Back::session_says`], [`Back::server_says`], [`Back::woke`]. Out: [`Step`]s.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use midcall_core::wire::{JsonObject, RequestState, Revision, code, meta};
 use serde_json::{Map, Value, json};
@@ -15,15 +15,19 @@ use tokio::time::Instant;
 use super::Step;
 use super::listen::Listening;
 use super::round::is_round;
+use super::task::{About, Task, declare, is_task};
 use super::words::{LOG_LEVEL, SERVER_INFO};
 use crate::frame::{Frame, Id, Kind, Members as Peeked, OwnIds};
 
 /// The revision that sessions are led in.
 pub(super) const LED_IN: Revision = Revision::V2025_11_25;
 
+/// How many requests a server may have open.
+const MOST_REQUESTS: usize = 1_000;
+
 pub struct Back {
     /// What the server said of itself.
-    discovered: Value,
+    pub(super) discovered: Value,
     listens: bool,
     /// What it is told of the client with every request.
     capabilities: Value,
@@ -34,6 +38,10 @@ pub struct Back {
     pub(super) ids: HashMap<Id, Id>,
     /// What the session is asked: in which call, and by which key.
     pub(super) asked: HashMap<Id, (Id, String)>,
+    /// What the server asks by requests all the same, and waits for by these ids.
+    requests: HashSet<Id>,
+    /// What is sent about the tasks of calls.
+    pub(super) tasks: HashMap<Id, (Id, About)>,
     listening: Listening,
     pub(super) own_ids: OwnIds,
 }
@@ -55,6 +63,8 @@ pub(super) struct Call {
     pub(super) followed: Vec<String>,
     /// When it is made again.
     pub(super) again: Option<Instant>,
+    /// The task that the server makes of it.
+    pub(super) task: Option<Task>,
 }
 
 impl Back {
@@ -70,6 +80,8 @@ impl Back {
             calls: HashMap::new(),
             ids: HashMap::new(),
             asked: HashMap::new(),
+            requests: HashSet::new(),
+            tasks: HashMap::new(),
             listening: Listening::default(),
             own_ids: OwnIds::default(),
         }
@@ -87,6 +99,9 @@ impl Back {
                 "notifications/cancelled" => self.cancelled(&frame, &members, steps),
                 _ => steps.push(Step::Out(frame)),
             },
+            Kind::Response { id: Some(id) } if self.requests.remove(&id) => {
+                steps.push(Step::Out(frame));
+            }
             Kind::Response { id: Some(id) } => self.answered(&id, &members, steps),
             // A modern server knows neither.
             Kind::Batch => {
@@ -182,7 +197,11 @@ impl Back {
             meta::PROTOCOL_VERSION.into(),
             Revision::V2026_07_28.as_str().into(),
         );
-        told.insert(meta::CLIENT_CAPABILITIES.into(), self.capabilities.clone());
+        let mut capabilities = self.capabilities.clone();
+        if self.makes_tasks() {
+            declare(&mut capabilities);
+        }
+        told.insert(meta::CLIENT_CAPABILITIES.into(), capabilities);
         if self.info.is_object() {
             told.insert(meta::CLIENT_INFO.into(), self.info.clone());
         }
@@ -221,6 +240,7 @@ impl Back {
             outcomes: JsonObject::new(),
             followed: Vec::new(),
             again: None,
+            task: None,
         };
         self.calls.insert(id, call);
     }
@@ -234,6 +254,7 @@ impl Back {
             return;
         };
         self.take_back(&id, steps);
+        self.end_task(&call, steps);
         // Between two rounds the server has nothing to take back.
         if self.ids.remove(&call.at).is_some() {
             let cancel = frame.with(&["params", "requestId"], call.at.as_json());
@@ -257,6 +278,9 @@ impl Back {
                     && let Some(outcome) = told.shift_remove(meta::OUTCOME)
                 {
                     call.outcomes.insert(key.clone(), outcome);
+                    if told.is_empty() {
+                        result.shift_remove("_meta");
+                    }
                 }
                 call.answers.insert(key, Value::Object(result));
             }
@@ -270,7 +294,9 @@ impl Back {
             }
         }
         call.left -= 1;
-        if call.left == 0 {
+        if call.task.is_some() {
+            self.update(&of, steps);
+        } else if call.left == 0 {
             self.again(&of, steps);
         }
     }
@@ -280,6 +306,7 @@ impl Back {
         if let Some(call) = self.calls.remove(id) {
             self.ids.remove(&call.at);
             self.take_back(id, steps);
+            self.end_task(&call, steps);
             let message = json!({"jsonrpc": "2.0", "error": error});
             steps.extend(
                 Frame::write(&message)
@@ -290,15 +317,16 @@ impl Back {
     }
 
     /// Nobody waits for what was asked in a call.
-    fn take_back(&mut self, call: &Id, steps: &mut Vec<Step>) {
+    pub(super) fn take_back(&mut self, call: &Id, steps: &mut Vec<Step>) {
         let gone = self.asked.extract_if(|_, (of, _)| of == call);
         steps.extend(gone.map(|(id, _)| Step::In(Frame::cancelled(&id))));
     }
 
     /// The server is gone, and with it all that it has asked.
     pub fn gone(&mut self, steps: &mut Vec<Step>) {
-        let gone = self.asked.drain();
-        steps.extend(gone.map(|(id, _)| Step::In(Frame::cancelled(&id))));
+        let asked = self.asked.drain().map(|(id, _)| id);
+        let gone = asked.chain(self.requests.drain());
+        steps.extend(gone.map(|id| Step::In(Frame::cancelled(&id))));
     }
 
     /// The server says something.
@@ -311,12 +339,18 @@ impl Back {
                 if self.listening.is(&at) {
                     return;
                 }
+                if let Some(about) = self.tasks.remove(&at) {
+                    return self.told_of_task(now, about, &members, steps);
+                }
                 let Some(id) = self.ids.remove(&at) else {
                     return; // Nobody waits for it.
                 };
                 let is_round = members.result.is_some_and(is_round);
                 if is_round && let Some(result) = members.result {
                     return self.round(now, &id, result, steps);
+                }
+                if let Some(result) = members.result.filter(|result| is_task(result)) {
+                    return self.task(now, &id, result, steps);
                 }
                 self.calls.remove(&id);
                 let told = if id == at {
@@ -327,9 +361,17 @@ impl Back {
                 steps.extend(told.map(Step::In));
             }
             Kind::Notification { method } => match &*method {
-                "notifications/subscriptions/acknowledged" => {}
-                // It ends a subscription of ours, which the session does not know.
-                "notifications/cancelled" => {}
+                // The session knows nothing of tasks, and subscriptions are ours.
+                "notifications/subscriptions/acknowledged"
+                | "notifications/tasks"
+                | "notifications/tasks/status" => {}
+                "notifications/cancelled" => {
+                    // Else it ends a subscription of ours, which the session does not know.
+                    let id = members.request_id.and_then(Id::read);
+                    if id.is_some_and(|id| self.requests.remove(&id)) {
+                        steps.push(Step::In(frame));
+                    }
+                }
                 _ => steps.push(Step::In(frame)),
             },
             Kind::Batch => {
@@ -337,8 +379,13 @@ impl Back {
                     self.server_says(now, part, steps);
                 }
             }
+            // Its revision has no such thing, but some SDKs do it, and wait for the answer.
+            Kind::Request { id, .. } if self.requests.len() < MOST_REQUESTS => {
+                self.requests.insert(id);
+                steps.push(Step::In(frame));
+            }
             Kind::Request { id, .. } => {
-                let told = "midcall: servers of this revision send no requests";
+                let told = "midcall: too many requests of the server are open";
                 steps.push(Step::Out(Frame::error(
                     Some(&id),
                     code::INVALID_REQUEST,
@@ -351,7 +398,7 @@ impl Back {
 
     /// Whether it has asked the session something by that id.
     pub fn asks(&self, id: &Id) -> bool {
-        self.asked.contains_key(id)
+        self.asked.contains_key(id) || self.requests.contains(id)
     }
 
     /// When it wants to be woken.

@@ -10,25 +10,27 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use midcall_core::wire::{Era, Modes, code, meta};
+use midcall_core::wire::{Era, code};
+use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::Step;
 use super::back::Back;
 use super::beside::Beside;
-use super::elsewhere::{question, tool};
+use super::elsewhere::question;
 use super::front::Front;
 use super::opening::{Leg, Probe, discovered};
+use super::passing::Passing;
 use super::words::too_much;
-use crate::frame::{Frame, Id, Kind, Members, OwnIds};
-use crate::session::{Act, Event, Rules, Session, gone_words, refuses_era};
+use crate::frame::{Frame, Id, Kind, OwnIds};
+use crate::session::{Act, Event, Rules, Session, gone_words};
 
 pub struct Bridge {
     pub(super) session: Session,
     hold: Option<Duration>,
     patience: Duration,
     /// Which era the server is said to speak.
-    said: ServerEra,
+    pub(super) said: ServerEra,
     pub(super) server: Leg,
     /// The question whether it is a modern one, if it did not answer in time.
     pub(super) late: Option<Id>,
@@ -36,8 +38,7 @@ pub struct Bridge {
     pub(super) held: Vec<Frame>,
     pub(super) front: Option<Front>,
     pub(super) back: Option<Back>,
-    /// Requests that the session knows nothing of; calls of tools as they were made.
-    pub(super) passing: HashMap<Id, Option<Frame>>,
+    pub(super) passing: Passing,
     /// What the session opened the server by.
     pub(super) initialize: Option<Frame>,
     /// The server in the other era, and the tools that can only be called there, with the
@@ -50,7 +51,8 @@ pub struct Bridge {
 }
 
 /// Which era a server is said to speak.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ServerEra {
     /// It is found out.
     #[default]
@@ -76,7 +78,7 @@ impl Bridge {
             held: Vec::new(),
             front: None,
             back: None,
-            passing: HashMap::new(),
+            passing: Passing::default(),
             initialize: None,
             beside: None,
             elsewhere: HashMap::new(),
@@ -106,7 +108,7 @@ impl Bridge {
             Event::Beside(frame) => self.beside_says(now, frame, acts),
             Event::BesideGone => self.beside_gone(now, acts),
             Event::ServerGone(how) => {
-                for (id, _) in self.passing.drain() {
+                for id in self.passing.drain() {
                     let error = Frame::error(Some(&id), code::INTERNAL_ERROR, &gone_words(&how));
                     acts.push(Act::ToClient(error));
                 }
@@ -156,30 +158,22 @@ impl Bridge {
     }
 
     fn client_says(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
-        let opening = match frame.peek() {
-            Some((Kind::Request { id, method }, members)) => {
-                if members.revision.is_some() || method == "server/discover" {
-                    if self.front.is_none() {
-                        self.session.ask_in_rounds(true);
-                        self.session.keep_time();
-                        self.front = Some(Front::new(self.hold, self.patience));
-                    }
-                } else if method == "initialize" && self.front.take().is_some() {
-                    self.session.ask_in_rounds(false);
+        if let Some((Kind::Request { method, .. }, members)) = frame.peek() {
+            if members.revision.is_some() || method == "server/discover" {
+                if self.front.is_none() {
+                    self.session.ask_in_rounds(true);
+                    self.session.keep_time();
+                    self.front = Some(Front::new(self.hold, self.patience));
                 }
-                (method == "initialize").then_some(id)
+            } else if method == "initialize" && self.front.take().is_some() {
+                self.session.ask_in_rounds(false);
             }
-            _ => None,
-        };
+        }
         let is_modern = self.front.is_some();
         match &self.server {
             Leg::Unknown => match self.said {
                 ServerEra::Legacy => self.server = Leg::Known(Era::Legacy),
-                ServerEra::Auto if !is_modern => {
-                    if let Some(id) = opening {
-                        self.server = Leg::Opening(id, None);
-                    }
-                }
+                ServerEra::Auto if !is_modern => {}
                 ServerEra::Auto | ServerEra::Modern => {
                     self.probe(now, None, acts);
                     return self.held.push(frame);
@@ -200,9 +194,14 @@ impl Bridge {
 
     /// Takes what the client says to whoever understands it.
     pub(super) fn pass(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
-        if self.passes(&frame) {
+        if self.client_passes(&frame) {
             return acts.push(Act::ToServer(frame));
         }
+        self.interpret(now, frame, acts);
+    }
+
+    /// The session hears what the client says, in its own era.
+    pub(super) fn interpret(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
         let Some(front) = &mut self.front else {
             return self.tell(now, Event::Client(frame), acts);
         };
@@ -210,31 +209,6 @@ impl Bridge {
         front.client_says(now, frame, &mut steps);
         self.session.client_can(front.modes());
         self.front_steps(now, steps, acts);
-    }
-
-    /// Whether what a modern client says goes to a modern server as it is.
-    fn passes(&mut self, frame: &Frame) -> bool {
-        if self.front.is_none() || !matches!(self.server, Leg::Known(Era::Modern)) {
-            return false;
-        }
-        match frame.peek() {
-            Some((Kind::Request { id, method }, members)) => {
-                let passes = !self.is_elsewhere(members.name)
-                    && self.session.stays_out(&method, declared(&members));
-                if passes {
-                    let call = (method == "tools/call").then(|| frame.kept());
-                    self.passing.insert(id, call);
-                }
-                passes
-            }
-            Some((Kind::Notification { method }, members))
-                if method == "notifications/cancelled" =>
-            {
-                let id = members.request_id.and_then(Id::read);
-                id.is_some_and(|id| self.passing.remove(&id).is_some())
-            }
-            _ => false,
-        }
     }
 
     fn server_says(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
@@ -249,7 +223,9 @@ impl Bridge {
                 return self.probed(now, found, acts);
             }
             // It took longer than it was given.
-            Leg::Known(Era::Legacy) if response.is_some() && response == self.late.as_ref() => {
+            Leg::Known(Era::Legacy) | Leg::Opening(..)
+                if response.is_some() && response == self.late.as_ref() =>
+            {
                 self.late = None;
                 let found = peeked.and_then(|(_, members)| discovered(&members));
                 return self.is_modern_after_all(now, found, acts);
@@ -258,41 +234,17 @@ impl Bridge {
             Leg::Probing(_) if response.is_some() => return,
             Leg::Opening(id, request) if response == Some(&*id) => {
                 let is_refused = peeked.is_some_and(|(_, members)| members.result.is_none());
-                let request = request.take().filter(|_| is_refused);
+                if is_refused {
+                    let failed = (request.clone(), frame);
+                    return self.probe(now, Some(failed), acts);
+                }
                 self.server = Leg::Known(Era::Legacy);
-                if let Some(request) = request {
-                    return self.probe(now, Some((request, frame)), acts);
-                }
-            }
-            Leg::Known(Era::Modern) if self.front.is_some() => {
-                let passes = match &peeked {
-                    Some((Kind::Response { id: Some(id) }, members)) => {
-                        match self.passing.remove(id) {
-                            // From now on the session knows of it.
-                            Some(Some(call))
-                                if self.speaks_both
-                                    && is_other_era(members)
-                                    && let Some(tool) = tool(&call) =>
-                            {
-                                self.elsewhere.insert(tool, frame.kept());
-                                return self.pass(now, call, acts);
-                            }
-                            known => known.is_some(),
-                        }
-                    }
-                    Some((Kind::Notification { method }, members)) => {
-                        let front = self.front.as_ref();
-                        method != "notifications/progress"
-                            || !front.is_some_and(|front| front.follows(members.progress_token))
-                    }
-                    _ => false,
-                };
-                if passes {
-                    return acts.push(Act::ToClient(frame));
-                }
             }
             _ => {}
         }
+        let Some(frame) = self.server_passes(now, frame, acts) else {
+            return;
+        };
         let Some(back) = &mut self.back else {
             return self.tell(now, Event::Server(frame), acts);
         };
@@ -346,17 +298,15 @@ impl Bridge {
                 Act::ToServer(frame) if self.is_for_beside(&frame) => {
                     self.tell_beside(now, frame, acts);
                 }
-                Act::ToServer(frame) if let Some(back) = &mut self.back => {
-                    keep_opening(&mut self.initialize, &frame);
+                Act::ToServer(frame) if self.back.is_some() => {
+                    self.opens(&frame);
+                    let Some(back) = &mut self.back else { continue };
                     back.session_says(frame, &mut steps);
                     self.back_steps(now, steps, acts);
                 }
                 act => {
                     if let Act::ToServer(frame) = &act {
-                        keep_opening(&mut self.initialize, frame);
-                        if let Leg::Opening(_, request @ None) = &mut self.server {
-                            *request = Some(frame.kept());
-                        }
+                        self.opens(frame);
                     }
                     acts.push(act);
                 }
@@ -386,36 +336,5 @@ impl Bridge {
                 Step::Out(frame) => acts.push(Act::ToServer(frame)),
             }
         }
-    }
-}
-
-/// Whether a modern server says, in whatever words, that it has to be called in the other era.
-fn is_other_era(members: &Members<'_>) -> bool {
-    #[derive(serde::Deserialize)]
-    struct RpcError {
-        code: i64,
-    }
-    let error = members.error.map(serde_json::from_slice::<RpcError>);
-    let needs_links =
-        error.is_some_and(|error| error.is_ok_and(|it| it.code == code::URL_ELICITATION_REQUIRED));
-    needs_links || refuses_era(members)
-}
-
-/// What a modern request says that its client can ask.
-fn declared(members: &Members<'_>) -> Modes {
-    let params = members
-        .params
-        .and_then(|json| serde_json::from_slice(json).ok());
-    params
-        .map(|params| meta::declared_modes(&params))
-        .unwrap_or_default()
-}
-
-/// Keeps what the session opens the server by.
-fn keep_opening(kept: &mut Option<Frame>, frame: &Frame) {
-    if kept.is_none()
-        && matches!(frame.peek(), Some((Kind::Request { method, .. }, _)) if method == "initialize")
-    {
-        *kept = Some(frame.kept());
     }
 }

@@ -9,11 +9,13 @@
 //! In: [`Front::client_says`], [`Front::session_says`], [`Front::woke`]. Out: [`Step`]s.
 //! Elsewhere: what calls are parked (`parked`), what news the client follows (`follow`).
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::Duration;
 
 use midcall_core::Limits;
 use midcall_core::wire::{ElicitRequestParams, Modes, Revision, code, meta};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -91,6 +93,20 @@ impl Front {
     /// Whether a token is that of a call in which something can be asked.
     pub fn follows(&self, token: Option<&[u8]>) -> bool {
         self.parked.follows(token)
+    }
+
+    /// Whether a request comes back by a state that was given here.
+    pub fn gave_state(&self, members: &Members<'_>) -> bool {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Again<'a> {
+            #[serde(borrow)]
+            request_state: Option<Cow<'a, str>>,
+        }
+        let params = members.params.filter(|_| self.parked.has_states());
+        let again = params.and_then(|params| serde_json::from_slice::<Again<'_>>(params).ok());
+        let state = again.and_then(|again| again.request_state);
+        state.is_some_and(|state| self.parked.gave(&state))
     }
 
     /// The client says something to the server.

@@ -7,6 +7,7 @@
 use midcall_core::Asker;
 use midcall_core::wire::{JsonObject, Modes, Revision};
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::frame::Frame;
@@ -29,6 +30,8 @@ pub struct Server {
     pub revision: Revision,
     /// How people are told of it.
     pub asker: Asker,
+    /// Whether calls of tools can be tasks.
+    pub runs_tasks: bool,
 }
 
 #[derive(Deserialize)]
@@ -45,6 +48,8 @@ struct InitializeResult {
     protocol_version: String,
     #[serde(default)]
     server_info: Info,
+    #[serde(default)]
+    capabilities: Value,
 }
 
 #[derive(Default, Deserialize)]
@@ -90,6 +95,7 @@ pub fn agree(frame: &Frame, result: &[u8], client: &mut Client) -> Option<(Serve
             version: info.version,
             ..Asker::named(info.title.unwrap_or(info.name))
         },
+        runs_tasks: (result.capabilities.pointer("/tasks/requests/tools/call")).is_some(),
     };
     if revision <= client.revision {
         client.revision = revision;
@@ -112,7 +118,7 @@ fn sayable(modes: Modes, revision: Revision) -> Modes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     const BOTH: Modes = Modes {
         form: true,

@@ -15,10 +15,15 @@ pub mod legacy;
 mod listen;
 mod opening;
 mod parked;
+mod passing;
 mod round;
 #[cfg(test)]
 mod stories;
+mod task;
 mod words;
+
+pub use ask::sorted;
+pub use words::refused_revision;
 
 use crate::frame::Frame;
 

@@ -7,16 +7,17 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::back::Back;
-use super::bridge::Bridge;
-use crate::frame::{Frame, Id, Members};
+use super::bridge::{Bridge, ServerEra};
+use super::front::Front;
+use crate::frame::{Frame, Id, Kind, Members};
 use crate::session::{Act, Event};
 
 /// What is known of the server.
 pub enum Leg {
     /// Nothing.
     Unknown,
-    /// It is being opened as a legacy client wants it: by this request.
-    Opening(Id, Option<Frame>),
+    /// It is being opened as a legacy one: by this request.
+    Opening(Id, Frame),
     /// It is being asked whether it is a modern one.
     Probing(Probe),
     /// It speaks this era.
@@ -26,7 +27,7 @@ pub enum Leg {
 pub struct Probe {
     pub id: Id,
     pub until: Instant,
-    /// What a legacy client wanted it opened by, and the error that this led to.
+    /// What it was to be opened by as a legacy one, and the error that this led to.
     pub failed: Option<(Frame, Frame)>,
 }
 
@@ -34,6 +35,23 @@ pub struct Probe {
 const PROBE: Duration = Duration::from_secs(10);
 
 impl Bridge {
+    /// The session says something to the server: what it opens it by is kept, for as long as the
+    /// server may turn out to be a modern one.
+    pub(super) fn opens(&mut self, frame: &Frame) {
+        let is_opening = self.front.as_ref().is_some_and(Front::is_opening);
+        if self.initialize.is_some() && !is_opening {
+            return;
+        }
+        if let Some((Kind::Request { id, method }, _)) = frame.peek()
+            && method == "initialize"
+        {
+            self.initialize.get_or_insert_with(|| frame.kept());
+            if self.back.is_none() && self.said == ServerEra::Auto {
+                self.server = Leg::Opening(id, frame.kept());
+            }
+        }
+    }
+
     /// Asks the server whether it is a modern one.
     pub(super) fn probe(
         &mut self,
@@ -41,8 +59,12 @@ impl Bridge {
         failed: Option<(Frame, Frame)>,
         acts: &mut Vec<Act>,
     ) {
-        let id = self.own_ids.fresh();
-        acts.push(Act::ToServer(discover(&id)));
+        // It may not have answered that yet.
+        let id = self.late.take().unwrap_or_else(|| {
+            let id = self.own_ids.fresh();
+            acts.push(Act::ToServer(discover(&id)));
+            id
+        });
         self.server = Leg::Probing(Probe {
             id,
             until: now + PROBE,

@@ -106,6 +106,18 @@ impl Parked {
         self.calls.len() < MOST
     }
 
+    /// Whether a client may come back for anything.
+    pub fn has_states(&self) -> bool {
+        !self.calls.is_empty() || !self.kept.is_empty()
+    }
+
+    /// Whether a client that comes back by this state was told to.
+    pub fn gave(&self, state: &str) -> bool {
+        let calls = self.calls.values().map(|call| &call.states);
+        let kept = self.kept.iter().map(|kept| &kept.states);
+        calls.chain(kept).flatten().any(|known| known.is(state))
+    }
+
     /// A call begins.
     pub fn open(
         &mut self,

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use midcall_core::wire::{
-    Asked, ElicitRequestParams, Input, InputRequiredResult, InputResponses, Members, Retry, code,
-    meta,
+    Asked, ElicitRequestParams, Input, InputRequiredResult, InputResponses, JsonObject, Members,
+    Retry, code, meta,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -26,13 +26,16 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// How often it may want that in a row.
 const MOST_PAUSES: u32 = 1_000;
 
+/// What somebody is asked: by which key, by what method, and with what params.
+type Wanted = (String, String, Option<JsonObject>);
+
 impl Back {
     /// The server needs answers before it can go on with a call.
     pub(super) fn round(&mut self, now: Instant, id: &Id, result: &[u8], steps: &mut Vec<Step>) {
         let refused =
             |why: &str| json!({"code": code::INTERNAL_ERROR, "message": format!("midcall: {why}")});
         let result = serde_json::from_slice::<Value>(result).ok();
-        let round = match result.map(InputRequiredResult::read) {
+        let mut round = match result.map(InputRequiredResult::read) {
             Some(Ok(round)) => round,
             Some(Err(why)) => {
                 return self.fail(
@@ -43,12 +46,45 @@ impl Back {
             }
             None => return self.fail(id, &refused("what the server asks is not JSON"), steps),
         };
-        let timeout = round.timeout_ms();
+        let state = round.request_state.take();
+        let wants = self.wanted(id, round);
         let Some(call) = self.calls.get_mut(id) else {
             return;
         };
-        call.state = round.request_state;
-        let mut asks = Vec::new();
+        call.state = state;
+        if wants.is_empty() {
+            call.pauses += 1;
+            if call.pauses > MOST_PAUSES {
+                return self.fail(
+                    id,
+                    &refused("the server wants to be called again without end"),
+                    steps,
+                );
+            }
+            let pause = FIRST_PAUSE.saturating_mul(1 << (call.pauses - 1).min(10));
+            call.again = Some(now + pause.min(LONGEST_PAUSE));
+            return;
+        }
+        call.rounds += 1;
+        call.pauses = 0;
+        if call.rounds > MOST_ROUNDS {
+            return self.fail(
+                id,
+                &refused("the server asks in more than 10 rounds"),
+                steps,
+            );
+        }
+        self.ask(id, wants, steps);
+    }
+
+    /// What a server needs for a call that somebody has to be asked, by its keys. The rest is
+    /// answered.
+    pub(super) fn wanted(&mut self, id: &Id, round: InputRequiredResult) -> Vec<Wanted> {
+        let timeout = round.timeout_ms();
+        let mut wants = Vec::new();
+        let Some(call) = self.calls.get_mut(id) else {
+            return wants;
+        };
         for (key, request) in round.input_requests.0 {
             match request.input {
                 Input::Elicit(mut params) => {
@@ -74,7 +110,7 @@ impl Back {
                         let told = params.entry("_meta").or_insert_with(|| json!({}));
                         told[meta::TIMEOUT] = timeout.into();
                     }
-                    asks.push((key, ElicitRequestParams::METHOD.to_owned(), Some(params)));
+                    wants.push((key, ElicitRequestParams::METHOD.to_owned(), Some(params)));
                 }
                 other => {
                     let method = other.method().to_owned();
@@ -84,34 +120,19 @@ impl Back {
                         | Input::Other { params, .. } => params,
                         Input::Elicit(_) => None,
                     };
-                    asks.push((key, method, params.map(|params| params.0)));
+                    wants.push((key, method, params.map(|params| params.0)));
                 }
             }
         }
-        if asks.is_empty() {
-            call.pauses += 1;
-            if call.pauses > MOST_PAUSES {
-                return self.fail(
-                    id,
-                    &refused("the server wants to be called again without end"),
-                    steps,
-                );
-            }
-            let pause = FIRST_PAUSE.saturating_mul(1 << (call.pauses - 1).min(10));
-            call.again = Some(now + pause.min(LONGEST_PAUSE));
-            return;
+        wants
+    }
+
+    /// Asks the session.
+    pub(super) fn ask(&mut self, id: &Id, wants: Vec<Wanted>, steps: &mut Vec<Step>) {
+        if let Some(call) = self.calls.get_mut(id) {
+            call.left += wants.len();
         }
-        call.rounds += 1;
-        call.pauses = 0;
-        if call.rounds > MOST_ROUNDS {
-            return self.fail(
-                id,
-                &refused("the server asks in more than 10 rounds"),
-                steps,
-            );
-        }
-        call.left = asks.len();
-        for (key, method, params) in asks {
+        for (key, method, params) in wants {
             let ask = self.own_ids.fresh();
             self.asked.insert(ask.clone(), (id.clone(), key));
             steps.push(Step::In(Frame::request(
@@ -124,10 +145,13 @@ impl Back {
 
     /// Makes a call again, with what was found out for it.
     pub(super) fn again(&mut self, id: &Id, steps: &mut Vec<Step>) {
-        let at = self.own_ids.fresh();
         let Some(call) = self.calls.get_mut(id) else {
             return;
         };
+        if call.task.is_some() {
+            return self.poll(id, steps);
+        }
+        let at = self.own_ids.fresh();
         let answers = std::mem::take(&mut call.answers);
         let retry = Retry {
             input_responses: (!answers.is_empty()).then(|| InputResponses(Members(answers))),

@@ -41,6 +41,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use auth::{Caller, principal};
 pub use body::Name;
+pub use guard::Whence;
 pub use refusal::Refusal;
 pub use visits::Expected;
 

@@ -3,7 +3,8 @@
 mod page;
 mod policy;
 mod profile;
-mod settings;
+mod room;
+pub mod settings;
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,6 +14,7 @@ use midcall_core::wire::{Mode, Modes};
 pub use page::Page;
 pub use policy::{Plan, Policy, Secrets};
 pub use profile::{Part, Profile};
+pub use room::Room;
 
 /// Who may be asked, the first that can goes first.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,10 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::Path;
 use std::str::FromStr;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 /// Longer files are not settings.
 const LONGEST: u64 = 256 * 1024;
@@ -50,6 +53,85 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Wrong> {
         let place = error.span().map_or(0, |span| span.start);
         Wrong::at(text, place, error.message())
     })
+}
+
+/// The same, with `${NAME}` in its texts replaced by variables of the environment.
+pub fn read_with<T: DeserializeOwned>(
+    text: &str,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<T, Wrong> {
+    let wrong = |error: toml::de::Error| {
+        let place = error.span().map_or(0, |span| span.start);
+        Wrong::at(text, place, error.message())
+    };
+    let mut table = DeTable::parse(text).map_err(wrong)?;
+    let mut replaced = Vec::new();
+    for (_, value) in table.get_mut().iter_mut() {
+        replace(value, &variable, &mut replaced)
+            .map_err(|(place, reason)| Wrong::at(text, place.start, reason))?;
+    }
+    T::deserialize(toml::de::Deserializer::from(table)).map_err(|error| {
+        // What is wrong is told with the value, and that may be a secret.
+        let place = error.span().unwrap_or_default();
+        match replaced.iter().find(|one| one.contains(&place.start)) {
+            Some(one) => Wrong::at(text, one.start, "what the variable holds does not fit here"),
+            None => wrong(error),
+        }
+    })
+}
+
+/// Replaces variables in a value, and notes where.
+fn replace(
+    value: &mut Spanned<DeValue<'_>>,
+    variable: &impl Fn(&str) -> Option<String>,
+    replaced: &mut Vec<Range<usize>>,
+) -> Result<(), (Range<usize>, String)> {
+    let place = value.span();
+    match value.get_mut() {
+        DeValue::String(text) if text.contains('$') => {
+            let found = filled(text, variable).map_err(|reason| (place.clone(), reason))?;
+            *text = found.into();
+            replaced.push(place);
+        }
+        DeValue::Array(items) => {
+            for item in items.iter_mut() {
+                replace(item, variable, replaced)?;
+            }
+        }
+        DeValue::Table(members) => {
+            for (_, member) in members.iter_mut() {
+                replace(member, variable, replaced)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// A text with its variables filled in. `$$` stands for one `$`.
+fn filled(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<String, String> {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        filled.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        if let Some(after) = rest.strip_prefix('$') {
+            filled.push('$');
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix('{') {
+            let (name, after) = after
+                .split_once('}')
+                .ok_or("a variable is written ${NAME}, and this one has no end")?;
+            let value = variable(name)
+                .ok_or_else(|| format!("the environment variable {name:?} is not set"))?;
+            filled.push_str(&value);
+            rest = after;
+        } else {
+            filled.push('$');
+        }
+    }
+    filled.push_str(rest);
+    Ok(filled)
 }
 
 /// A value that is written as on the command line.

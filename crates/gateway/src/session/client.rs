@@ -48,7 +48,10 @@ impl Session {
                 }
                 let is_text = wants == Wants::Text && self.follows_links();
                 if wants == Wants::Tool || is_text {
-                    self.errands.add(id, &frame, Stage::Server(None));
+                    self.errands.add(id.clone(), &frame, Stage::Server(None));
+                }
+                if wants == Wants::Tool && self.starts_task(&id, acts) {
+                    return;
                 }
                 edited
             }
@@ -172,7 +175,12 @@ impl Session {
         }
         self.closed(&call);
         let known_as = self.errands.id_at_server(&call).cloned();
-        self.errands.remove(&call);
+        let errand = self.errands.remove(&call);
+        self.cancel_task(
+            errand.and_then(|errand| errand.task),
+            known_as.clone(),
+            acts,
+        );
         if let Some(known_as) = known_as {
             let cancel = frame.with(&["params", "requestId"], known_as.as_json());
             acts.extend(cancel.map(Act::ToServer));

@@ -1,9 +1,10 @@
 //! Calls as the client made them, kept for as long as they may have to be made, or made again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use memchr::memmem;
 
+use super::task::Task;
 use super::{Act, Session};
 use crate::frame::{Frame, Id, Members};
 use tokio::time::Instant;
@@ -14,6 +15,8 @@ pub struct Errands {
     open: HashMap<Id, Errand>,
     /// The client's ids, by those of ours that the server knows the calls by.
     ours: HashMap<Id, Id>,
+    /// Tasks that nobody wants any more, by the ids of ours that start them.
+    pub starting: HashSet<Id>,
 }
 
 /// A call as the client made it.
@@ -24,6 +27,8 @@ pub struct Errand {
     pub followed: Vec<String>,
     /// Whether it was made in another era, because the server could not do it in this one.
     pub moved: bool,
+    /// The task that the server makes of it, unknown to the client.
+    pub task: Option<Task>,
 }
 
 /// Where a call is.
@@ -52,6 +57,7 @@ impl Errands {
             stage,
             followed: Vec::new(),
             moved: false,
+            task: None,
         };
         self.open.insert(call, errand);
     }
@@ -82,6 +88,22 @@ impl Errands {
         (self.open.get(call)).is_some_and(|errand| !matches!(errand.stage, Stage::Server(_)))
     }
 
+    /// The server has a call, by an id of ours, and maybe as a task.
+    pub fn at_server(&mut self, call: &Id, ours: Id, task: Option<Task>) {
+        self.hold(call, Stage::Server(Some(ours.clone())));
+        if let Some(errand) = self.open.get_mut(call) {
+            errand.task = task;
+            self.ours.insert(ours, call.clone());
+        }
+    }
+
+    /// Whether the server runs a task for a call.
+    pub fn runs(&self, task: &str) -> bool {
+        let runs =
+            |errand: &Errand| matches!(&errand.task, Some(Task::Running(its)) if its == task);
+        self.open.values().any(runs)
+    }
+
     /// The server has answered a call, but that is not the end of it.
     pub fn hold(&mut self, call: &Id, stage: Stage) {
         if let Some(errand) = self.open.get_mut(call)
@@ -103,12 +125,16 @@ impl Errands {
     pub fn clear(&mut self) {
         self.open.clear();
         self.ours.clear();
+        self.starting.clear();
     }
 }
 
 impl Session {
     /// Makes a call that was held.
     pub(super) fn make(&mut self, call: &Id, acts: &mut Vec<Act>) {
+        if self.starts_task(call, acts) {
+            return;
+        }
         let again = self.own_ids.fresh();
         let Some(errand) = self.errands.open.get_mut(call) else {
             return;
@@ -161,14 +187,16 @@ impl Session {
     }
 }
 
-/// What servers of Python's SDK and of FastMCP say of a tool that asks in the way of the other
-/// era: they have nobody to ask, or a result that means nothing in this one.
-const REFUSALS: [&[u8]; 5] = [
+/// What servers of Python's SDK and of FastMCP, and TypeScript's by HTTP, say of a tool that asks
+/// in the way of the other era: they have nobody to ask, or a result that means nothing in this
+/// one.
+const REFUSALS: [&[u8]; 6] = [
     b"no back-channel for server-initiated requests",
     b"server-initiated requests is unavailable on 2026-07-28 connections",
     b"Handler returned an invalid result",
     b"returned an InputRequiredResult to request client input",
     b"InputRequiredResult requires negotiated protocol version",
+    b"per-request legacy serving cannot receive server-to-client requests",
 ];
 
 /// Whether a response says that the server could do the call in the other era.

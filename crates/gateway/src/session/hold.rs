@@ -38,6 +38,7 @@ impl Session {
     /// Whether it matters what tools there are.
     pub(super) fn reads_tools(&self) -> bool {
         self.added_tools().await_
+            || self.server.runs_tasks
             || self.rules.confirm == Confirm::Destructive
             || self.rules.policy.confirms()
     }

@@ -22,6 +22,7 @@ mod questions;
 mod server;
 #[cfg(test)]
 mod stories;
+mod task;
 #[cfg(test)]
 pub mod world;
 
@@ -32,6 +33,7 @@ use midcall_core::catalog::Locale;
 use midcall_core::wire::{ElicitRequestParams, Mode, Modes, Revision, code};
 use midcall_core::{Asker, Elicitation, Limits};
 use midcall_desk::{By, Outcome, Unavailable, Withdrawn};
+use serde::Deserialize;
 use tokio::time::Instant;
 
 use crate::claim::tools::Tools;
@@ -100,6 +102,7 @@ pub enum Act {
 }
 
 /// How a session is set up.
+#[derive(Clone)]
 pub struct Rules {
     pub routes: Routes,
     /// What holds for some servers, tools and modes instead.
@@ -121,7 +124,8 @@ pub struct Rules {
 }
 
 /// What a server is told when nobody can be asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum OnUnavailable {
     /// That the question was cancelled, and why in `_meta`.
     #[default]
@@ -164,6 +168,7 @@ impl Session {
         let server = legacy::Server {
             revision: Revision::V2025_11_25,
             asker: Asker::named(rules.name.clone()),
+            runs_tasks: false,
         };
         Self {
             rules,

@@ -26,11 +26,16 @@ impl Session {
                 let (id, mapped) = match self.errands.call(&id) {
                     Some(call) => (call.clone(), frame.with(&["id"], call.as_json())),
                     // A call that was made again, and that nobody waits for any more.
-                    None if self.own_ids.has(&id) => return,
+                    None if self.own_ids.has(&id) => {
+                        return self.task_started_late(&id, &members, acts);
+                    }
                     None => (id, None),
                 };
                 // Of these the server knows nothing.
                 if self.calls.is_ours(&id) || self.errands.is_held(&id) {
+                    return;
+                }
+                if self.task_started(&id, &members, acts) {
                     return;
                 }
                 let told = mapped.as_ref().unwrap_or(&frame);
@@ -66,6 +71,7 @@ impl Session {
                     self.calls.hear(&members);
                     None
                 }
+                "notifications/tasks/status" if self.is_own_task(&members) => return,
                 "notifications/cancelled" if self.server_cancelled(&members, acts) => return,
                 "notifications/elicitation/complete" if self.complete(&members, acts) => return,
                 _ => None,
@@ -86,6 +92,7 @@ impl Session {
         self.opening = None;
         let (server, edited) = legacy::agree(frame, members.result?, self.client.as_mut()?)?;
         self.server.revision = server.revision;
+        self.server.runs_tasks = server.runs_tasks;
         self.server.asker.version = server.asker.version;
         if !server.asker.server.is_empty() {
             self.server.asker.server = server.asker.server;

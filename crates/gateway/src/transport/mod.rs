@@ -1,9 +1,14 @@
-//! Bytes in and out: pipes, lines, the server's process.
+//! Bytes in and out: pipes, lines, the server as a session knows it (its process, or its address),
+//! and clients that come over HTTP.
 
 pub mod child;
+pub mod front;
 mod lines;
 mod outbox;
 mod pipe;
+pub mod process;
+pub mod remote;
+pub mod upstream;
 
 pub use lines::{Line, Lines};
 pub use outbox::Outbox;

@@ -64,7 +64,8 @@ impl Outbox {
         self.add(line, true);
     }
 
-    fn add(&mut self, bytes: Bytes, own: bool) {
+    /// Takes a line of the other side, or one of our own.
+    pub fn add(&mut self, bytes: Bytes, own: bool) {
         let ends = bytes.ends_with(b"\n");
         for bytes in [bytes, Bytes::from_static(b"\n")]
             .into_iter()

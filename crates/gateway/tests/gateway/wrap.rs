@@ -1,9 +1,11 @@
 //! `midcall wrap` around servers that end badly: nothing hangs, nothing is left behind.
 
 use std::io::{Read, Write};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+use std::{env, fs};
 
 /// A wrapped shell command. Real time: pipes and signals have no other.
 fn wrap(server: &str) -> Child {
@@ -108,5 +110,77 @@ fn what_a_server_said_last_reaches_a_client_that_reads_slowly() {
         assert_eq!(told.lines().count(), lines);
         assert!(told.ends_with(&format!("{lines}\"}}\n")));
         assert_eq!(end(child).code(), Some(0));
+    }
+}
+
+/// What a modern client begins with, while nobody knows what the server speaks.
+const MODERN: &[u8] =
+    b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{\"_meta\":{\
+    \"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\
+    \"io.modelcontextprotocol/clientCapabilities\":{}}}}\n";
+
+/// A file in which a server counts its starts.
+struct Starts(PathBuf);
+
+impl Starts {
+    fn new(name: &str) -> Self {
+        let file = env::temp_dir().join(format!("midcall-starts-{name}-{}", std::process::id()));
+        fs::write(&file, "").unwrap();
+        Self(file)
+    }
+
+    /// A server that does this, the first time and later.
+    fn server(&self, first: &str, later: &str) -> String {
+        let file = self.0.display();
+        format!("echo >>{file}; if [ $(wc -l <{file}) = 1 ]; then {first}; else {later}; fi")
+    }
+
+    fn count(&self) -> usize {
+        fs::read_to_string(&self.0).unwrap().lines().count()
+    }
+}
+
+impl Drop for Starts {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn a_server_that_a_signal_ended_while_it_was_asked_what_it_is_is_not_started_again() {
+    let starts = Starts::new("signal");
+    let asked = "read probe; echo '{\"method\":\"asked\"}'; exec sleep 300";
+    let mut child = wrap(&starts.server(asked, "exec sleep 300"));
+    child.stdin.as_mut().unwrap().write_all(MODERN).unwrap();
+    let mut told = [0; 64];
+    let read = child.stdout.as_mut().unwrap().read(&mut told).unwrap();
+    assert!(String::from_utf8_lossy(&told[..read]).contains("asked"));
+    assert!(kill("-TERM", child.id()));
+    assert_eq!(end(child).code(), Some(143));
+    assert_eq!(starts.count(), 1);
+}
+
+#[test]
+fn a_client_that_hangs_up_while_the_server_is_asked_what_it_is_hears_what_it_asked() {
+    // Legacy servers end at that question, or keep quiet until they are ended.
+    for (name, first) in [
+        ("ends", "read probe"),
+        ("quiet", "read probe; exec sleep 300"),
+    ] {
+        let starts = Starts::new(name);
+        let legacy = r#"read -r open; id=$(echo "$open" | sed 's/.*"id":\("[^"]*"\).*/\1/');
+            echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"serverInfo\":{\"name\":\"s\",\"version\":\"1\"}}}";
+            read initialized; read list; echo '{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}'; exec cat"#;
+        let mut child = wrap(&starts.server(first, legacy));
+        child.stdin.take().unwrap().write_all(MODERN).unwrap();
+        let mut told = String::new();
+        let mut output = child.stdout.take().unwrap();
+        output.read_to_string(&mut told).unwrap();
+        assert!(
+            told.contains("\"id\":1") && told.contains("\"tools\":[]"),
+            "{told}"
+        );
+        assert_eq!(end(child).code(), Some(0));
+        assert_eq!(starts.count(), 2);
     }
 }

@@ -68,10 +68,12 @@ async def call(client: Client, step: dict) -> None:
 
 async def main() -> None:
     job = json.loads(sys.stdin.readline())
-    command, *args = job["command"]
+    if not (server := job.get("url")):
+        command, *args = job["command"]
+        server = StdioTransport(command, args, env=dict(os.environ), keep_alive=False)
     also = job.get("also", [])
     client = Client(
-        StdioTransport(command, args, env=dict(os.environ), keep_alive=False),
+        server,
         elicitation_handler={"form+url": answer, "nothing": None}[job["declare"]],
         sampling_handler=sample if "sampling" in also else None,
         roots=["file:///home"] if "roots" in also else None,

@@ -3,6 +3,8 @@
 import asyncio
 import functools
 import json
+import pathlib
+import sys
 from collections import Counter
 from dataclasses import asdict, dataclass, make_dataclass
 from typing import Literal
@@ -213,4 +215,10 @@ async def tell_ran() -> str:
 
 
 if __name__ == "__main__":
-    server.run(show_banner=False)
+    if sys.argv[-1] == "http":
+        sys.path.append(str(pathlib.Path(__file__).parents[1]))
+        from http_peer import listen
+
+        listen(server.http_app())
+    else:
+        server.run(show_banner=False)

@@ -72,10 +72,12 @@ async def call(client: Client, step: dict) -> None:
 
 async def main() -> None:
     job = json.loads(sys.stdin.readline())
-    command, *args = job["command"]
+    if not (server := job.get("url")):
+        command, *args = job["command"]
+        server = StdioServerParameters(command=command, args=args, env=dict(os.environ))
     also = job.get("also", [])
     client = Client(
-        StdioServerParameters(command=command, args=args, env=dict(os.environ)),
+        server,
         elicitation_callback={"form+url": answer, "nothing": None}[job["declare"]],
         sampling_callback=sample if "sampling" in also else None,
         list_roots_callback=roots if "roots" in also else None,

@@ -3,6 +3,8 @@
 import asyncio
 import functools
 import json
+import pathlib
+import sys
 from collections import Counter
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -219,4 +221,10 @@ async def tell_ran() -> str:
 
 
 if __name__ == "__main__":
-    server.run("stdio")
+    if sys.argv[-1] == "http":
+        sys.path.append(str(pathlib.Path(__file__).parents[1]))
+        from http_peer import listen
+
+        listen(server.streamable_http_app())
+    else:
+        server.run("stdio")

@@ -9,12 +9,13 @@ const version = process.argv[2];
 const require = createRequire(join(process.env.MIDCALL_PEERS, "package.json"));
 const { Client } = require(`${version}/client/index.js`);
 const { StdioClientTransport } = require(`${version}/client/stdio.js`);
+const { StreamableHTTPClientTransport } = require(`${version}/client/streamableHttp.js`);
 const { CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema, ResultSchema } = require(`${version}/types.js`);
 
 const DECLARED = { "form+url": { form: {}, url: {} }, form: { form: {} }, "{}": {} };
 const tell = (line) => process.stdout.write(JSON.stringify(line) + "\n");
 const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-const { command: [command, ...args], declare, also = [], steps } = JSON.parse((await input.next()).value);
+const { url, command: [command, ...args] = [], declare, also = [], steps } = JSON.parse((await input.next()).value);
 
 const elicitation = DECLARED[declare];
 const capabilities = { ...(elicitation && { elicitation }), ...Object.fromEntries(also.map((name) => [name, {}])) };
@@ -41,9 +42,10 @@ if (also.includes("sampling")) {
   });
 }
 if (also.includes("roots")) client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: "file:///home" }] }));
-const transport = new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
+const transport = url ? new StreamableHTTPClientTransport(new URL(url)) : new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
 let revision;
-transport.setProtocolVersion = (agreed) => (revision = agreed);
+const agree = transport.setProtocolVersion?.bind(transport);
+transport.setProtocolVersion = (agreed) => agree?.((revision = agreed)) ?? (revision = agreed);
 await client.connect(transport);
 tell({ opened: { server: client.getServerVersion(), revision } });
 tell({ tools: (await client.listTools()).tools.map(({ name }) => name) });
@@ -71,6 +73,7 @@ if (steps) {
   for await (const line of input) open.push(call(JSON.parse(line)));
   await Promise.all(open);
 }
+if (url) await transport.terminateSession();
 await client.close();
 tell({ closed: true });
 process.exit();

@@ -123,4 +123,5 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, argumen
   if (name === "priced") result.structuredContent = { price: 2.5 * (brought[0].content?.count ?? 0) };
   return result;
 });
-await server.connect(new StdioServerTransport());
+if (process.argv[1] === import.meta.filename) await server.connect(new StdioServerTransport());
+export { server }; // to be connected otherwise

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const require = createRequire(join(process.env.MIDCALL_PEERS, "package.json"));
-const { Client } = require("@modelcontextprotocol/client");
+const { Client, StreamableHTTPClientTransport } = require("@modelcontextprotocol/client");
 const { StdioClientTransport } = require("@modelcontextprotocol/client/stdio");
 
 const MODES = { auto: "auto", modern: { pin: "2026-07-28" }, legacy: "legacy" };
@@ -14,7 +14,7 @@ const DECLARED = { "form+url": { form: {}, url: {} }, form: { form: {} }, "{}": 
 const ANY = { "~standard": { version: 1, vendor: "midcall", validate: (value) => ({ value }) } };
 const tell = (line) => process.stdout.write(JSON.stringify(line) + "\n");
 const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-const { command: [command, ...args], declare, also = [], steps } = JSON.parse((await input.next()).value);
+const { url, command: [command, ...args] = [], declare, also = [], steps } = JSON.parse((await input.next()).value);
 
 const elicitation = DECLARED[declare];
 const capabilities = { ...(elicitation && { elicitation }), ...Object.fromEntries(also.map((name) => [name, {}])) };
@@ -41,7 +41,8 @@ if (also.includes("sampling")) {
   });
 }
 if (also.includes("roots")) client.setRequestHandler("roots/list", () => ({ roots: [{ uri: "file:///home" }] }));
-await client.connect(new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" }));
+const transport = url ? new StreamableHTTPClientTransport(new URL(url)) : new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
+await client.connect(transport);
 tell({ opened: { server: client.getServerVersion(), revision: client.getNegotiatedProtocolVersion() } });
 tell({ tools: (await client.listTools()).tools.map(({ name }) => name) });
 
@@ -63,6 +64,7 @@ if (steps) {
   for await (const line of input) open.push(call(JSON.parse(line)));
   await Promise.all(open);
 }
+if (url && transport.sessionId) await transport.terminateSession();
 await client.close();
 tell({ closed: true });
 process.exit();

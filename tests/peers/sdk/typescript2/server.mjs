@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const require = createRequire(join(process.env.MIDCALL_PEERS, "package.json"));
-const { Server, inputRequired } = require("@modelcontextprotocol/server");
+const { Server, createMcpHandler, inputRequired } = require("@modelcontextprotocol/server");
 const { serveStdio } = require("@modelcontextprotocol/server/stdio");
+
+const { listen } = await import("./http.mjs");
 
 const form = (message, properties, required = Object.keys(properties)) =>
   inputRequired.elicit({ message, requestedSchema: { type: "object", properties, required } });
@@ -58,9 +60,13 @@ async function call({ params: { name, arguments: given = {} } }, { mcpReq }) {
   return { content: [{ type: "text", text: JSON.stringify(state.brought) }] };
 }
 
-serveStdio(() => {
+function make() {
   const server = new Server({ name: "sdk-2", version: "1.0.0" }, { capabilities: { tools: {}, logging: {} } });
   server.setRequestHandler("tools/list", () => ({ tools: Object.keys(rounds).map((name) => ({ name, inputSchema: { type: "object" } })) }));
   server.setRequestHandler("tools/call", call);
   return server;
-}, { legacy: process.argv[2] === "modern" ? "reject" : "serve" });
+}
+
+const isModern = process.argv[2] === "modern";
+if (process.argv[3] === "http") listen(createMcpHandler(make, { legacy: isModern ? "reject" : "stateless" }).fetch);
+else serveStdio(make, { legacy: isModern ? "reject" : "serve" });

@@ -16,13 +16,14 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, sleep_until};
 
-use super::beside::Beside;
 use crate::era::bridge::Bridge;
 use crate::frame::Frame;
 use crate::printer::Printer;
-use crate::route::Page;
+use crate::route::{Page, Room};
 use crate::session::{Act, Event};
 use crate::transport::child::{self, Child};
+use crate::transport::process::Process;
+use crate::transport::upstream::Said;
 use crate::transport::{Line, Lines, Outbox};
 
 /// Both pipes, and what happens between them. An end that is closed is not there any more.
@@ -38,8 +39,9 @@ pub struct Relay {
     /// The longest message that is taken, in bytes.
     pub most: usize,
     /// The server in another era, if it was needed.
-    pub beside: Option<Beside>,
+    pub beside: Option<Process>,
     pub page: Page,
+    pub room: Room,
     pub news: UnboundedReceiver<Event>,
     pub events: UnboundedSender<Event>,
     pub signals: Signals,
@@ -187,7 +189,7 @@ impl Relay {
     async fn next(&mut self, late: Option<Instant>, exited: bool) -> anyhow::Result<Happening> {
         let is_full = |out: &Option<Outbox>| out.as_ref().is_some_and(Outbox::is_full);
         let is_flooded = |out: &Option<Outbox>| out.as_ref().is_some_and(Outbox::is_flooded);
-        let beside_is_full = self.beside.as_ref().is_some_and(Beside::is_full);
+        let beside_is_full = self.beside.as_ref().is_some_and(Process::is_full);
         let hears_client =
             !is_full(&self.to_server) && !is_flooded(&self.to_client) && !beside_is_full;
         let hears_server = !is_full(&self.to_client) && !is_flooded(&self.to_server);
@@ -214,9 +216,10 @@ impl Relay {
                 Ok(()) => Happening::Written,
                 Err(_) => Happening::ServerDeaf,
             },
-            event = Beside::next(&mut self.beside), if hears_server => match event {
-                Some(event) => Happening::Session(event),
-                None => Happening::Written,
+            said = next_said(&mut self.beside, hears_server) => match said {
+                Said::Frame(frame) => Happening::Session(Event::Beside(frame)),
+                Said::Gone(_) => Happening::Session(Event::BesideGone),
+                Said::Taken => Happening::Written,
             },
             Some(event) = self.news.recv() => Happening::Session(event),
             () = until(wakes_at) => Happening::Session(Event::Woke),
@@ -239,7 +242,7 @@ impl Relay {
             Event::Ended(turn, _) => self.page.forget(*turn),
             Event::BesideGone => {
                 if let Some(beside) = self.beside.take() {
-                    beside.end().await;
+                    beside.close().await;
                 }
             }
             _ => {}
@@ -254,7 +257,7 @@ impl Relay {
 
     /// Starts the server a second time, to speak another era with it.
     fn start_beside(&mut self) {
-        match Beside::start(&self.command, self.most) {
+        match Process::start(&self.command, self.most) {
             Ok(beside) => self.beside = Some(beside),
             Err(error) => {
                 tracing::error!("the server cannot be started a second time: {error:#}");
@@ -289,7 +292,7 @@ impl Relay {
                 Act::StartBeside => self.start_beside(),
                 Act::ToBeside(frame) => {
                     if let Some(beside) = &mut self.beside {
-                        beside.send(frame);
+                        beside.send(frame, true);
                     }
                 }
                 // The bridge has seen to it.
@@ -328,9 +331,9 @@ impl Relay {
         }
         self.child.clear().await;
         if let Some(beside) = self.beside.take() {
-            beside.end().await;
+            beside.close().await;
         }
-        self.page.close().await;
+        self.room.close().await;
         Ok(child::code(status))
     }
 }
@@ -339,6 +342,14 @@ impl Relay {
 async fn next_line(lines: &mut Option<Lines>) -> io::Result<Line> {
     match lines {
         Some(lines) => lines.next().await,
+        None => pending().await,
+    }
+}
+
+/// What the second process says next, if there is one.
+async fn next_said(beside: &mut Option<Process>, hears: bool) -> Said {
+    match beside {
+        Some(beside) => beside.next(hears).await,
         None => pending().await,
     }
 }
@@ -382,7 +393,7 @@ impl Signals {
         })
     }
 
-    async fn next(&mut self) -> Signal {
+    pub async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = self.terminate.recv() => Signal::TERM,
             _ = self.interrupt.recv() => Signal::INT,

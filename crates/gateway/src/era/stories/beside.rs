@@ -187,19 +187,6 @@ fn when_it_goes_its_calls_and_questions_end() {
 }
 
 #[test]
-fn an_error_that_the_modern_era_does_not_have_is_one_of_the_other() {
-    let mut world = modern_to_modern("client,page", both());
-    world.client(call(1));
-    let sent = world.told_server();
-    world.server(
-        json!({"jsonrpc": "2.0", "id": sent["id"], "error": {"code": -32042, "message": "Sign in",
-        "data": {"elicitations": []}}}),
-    );
-    assert!(world.to_client.is_empty());
-    assert_eq!(world.told_beside()["method"], "initialize");
-}
-
-#[test]
 fn one_that_never_opens_leaves_the_refusal_and_a_call_taken_back_is_not_made() {
     let mut world = modern_to_modern("client,page", both());
     world.client(call(1));

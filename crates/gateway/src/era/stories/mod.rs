@@ -4,7 +4,9 @@ mod beside;
 mod both;
 mod client;
 mod opening;
+mod requests;
 mod server;
+mod task;
 
 use std::time::Duration;
 

@@ -221,3 +221,66 @@ fn what_is_taken_back_during_the_opening_is_taken_back_after_it() {
         ]
     );
 }
+
+/// A modern client whose server did not say in time what it is, or said that it is no modern
+/// one, and that refuses to be opened as a legacy one.
+fn refused(in_time: bool) -> (World, Value) {
+    let mut world = World::new("client,page");
+    world.client(modern(1, "tools/list", json!({}), both()));
+    let probe = world.told_server();
+    if in_time {
+        world.server(json!({"jsonrpc": "2.0", "id": probe["id"], "error": {"code": -32603, "message": "not ready"}}));
+    } else {
+        world.passes(Duration::from_secs(10));
+    }
+    let opening = world.told_server();
+    assert_eq!(opening["method"], "initialize");
+    let error = json!({"code": -32601, "message": "Method not found"});
+    world.server(json!({"jsonrpc": "2.0", "id": opening["id"], "error": error}));
+    assert!(world.to_client.is_empty());
+    world.client(modern(2, "prompts/list", json!({}), both()));
+    (world, probe)
+}
+
+#[test]
+fn a_server_that_refuses_to_be_a_legacy_one_is_asked_once_more_what_it_is() {
+    for in_time in [true, false] {
+        let (mut world, probe) = refused(in_time);
+        let probe = if in_time { world.told_server() } else { probe };
+        assert_eq!(probe["method"], "server/discover");
+        world.server(json!({"jsonrpc": "2.0", "id": probe["id"], "result": discovered()}));
+        let sent: Vec<_> = (world.to_server.iter())
+            .map(|sent| {
+                (
+                    &sent["id"],
+                    &sent["params"]["_meta"][meta::PROTOCOL_VERSION],
+                )
+            })
+            .collect();
+        let modern = json!("2026-07-28");
+        assert_eq!(sent, [(&json!(1), &modern), (&json!(2), &modern)]);
+        assert!(world.to_client.is_empty());
+    }
+}
+
+#[test]
+fn a_server_that_is_neither_tells_a_modern_client_so_too() {
+    let (mut world, _) = refused(true);
+    let probe = world.told_server();
+    world.server(
+        json!({"jsonrpc": "2.0", "id": probe["id"], "error": {"code": -32601, "message": "?"}}),
+    );
+    let told = world.told_client();
+    assert_eq!(
+        (&told["id"], &told["error"]["message"]),
+        (&json!(1), &json!("Method not found"))
+    );
+    // Whoever comes later may be luckier.
+    let opening = world.server_answers(initialized());
+    assert_eq!(opening["method"], "initialize");
+    let list = world.to_server.pop().unwrap();
+    assert_eq!(
+        (&list["id"], &list["method"]),
+        (&json!(2), &json!("prompts/list"))
+    );
+}

@@ -15,6 +15,7 @@ mod confirm;
 mod links;
 mod model;
 mod plan;
+mod task;
 
 /// Longer than a client needs that asks nobody.
 const A_MOMENT: Duration = Duration::from_millis(300);

@@ -1,0 +1,131 @@
+//! Servers behind one listener: each at its path, the page beside them.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
+use axum::routing::get;
+use axum::{Extension, Json};
+use futures_util::future::join_all;
+use serde_json::json;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
+
+use crate::attend::{Attendant, ClientEnd};
+use crate::era::bridge::{Bridge, ServerEra};
+use crate::local::{Local, Site};
+use crate::printer::Printer;
+use crate::route::{Page, Room};
+use crate::session::Rules;
+use crate::transport::front::{self, Attend, Bounds, Endpoint, Seat};
+use crate::transport::upstream::Place;
+
+/// A server, and how its clients are attended to.
+#[derive(Clone)]
+pub struct Hosted {
+    /// What people call it.
+    pub name: String,
+    /// Where its endpoint is.
+    pub path: String,
+    pub place: Place,
+    pub rules: Rules,
+    pub era: ServerEra,
+    pub bounds: Bounds,
+}
+
+/// How long open calls may take to be answered once we are told to end.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// Serves until we are told to end. `ready` is told each name and address.
+pub async fn host(
+    mut local: Local,
+    hosted: Vec<Hosted>,
+    opens: bool,
+    ready: impl FnOnce(&[(String, String)]),
+) -> anyhow::Result<()> {
+    let errors = Printer::start(io::stderr());
+    local.join();
+    let (desk, door) = (local.desk.clone(), local.door());
+    let room = Room::of(desk.clone(), door.clone(), opens);
+    let mut endpoints = Vec::new();
+    let mut calls = Router::new();
+    let mut addresses = Vec::new();
+    for server in hosted {
+        let (path, bounds) = (server.path.clone(), server.bounds);
+        addresses.push((server.name.clone(), format!("{}{path}", door.origin())));
+        let attend = attend(server, room.clone(), errors.clone());
+        let endpoint = Endpoint::new(attend, bounds);
+        calls = calls.merge(front::routes(&path, endpoint.clone()));
+        endpoints.push(endpoint);
+    }
+    let endpoints = Arc::new(endpoints);
+    let readiness = get(readyz).layer(Extension(endpoints.clone()));
+    let mut serving = local.serve(Site {
+        calls: calls.route("/readyz", readiness),
+        ..Site::default()
+    })?;
+    ready(&addresses);
+    serving.told_to_end().await?;
+    let drained = join_all(endpoints.iter().map(|endpoint| endpoint.end(DRAIN)));
+    tokio::select! {
+        _ = drained => {}
+        told = serving.told_to_end() => {
+            told?; // Whoever says it twice does not want to wait.
+            join_all(endpoints.iter().map(|endpoint| endpoint.end(Duration::ZERO))).await;
+        }
+    }
+    desk.shut_down().await;
+    serving.close().await?;
+    errors.finish();
+    Ok(())
+}
+
+/// `GET /readyz`: whether new calls are taken.
+async fn readyz(Extension(endpoints): Extension<Arc<Vec<Arc<Endpoint>>>>) -> impl IntoResponse {
+    match endpoints.iter().any(|endpoint| endpoint.is_ending()) {
+        false => (StatusCode::OK, Json(json!({"status": "ready"}))),
+        true => {
+            let ending = Json(json!({"status": "ending"}));
+            (StatusCode::SERVICE_UNAVAILABLE, ending)
+        }
+    }
+}
+
+/// Attends to whoever sits down at a server.
+fn attend(server: Hosted, room: Room, errors: Printer) -> Attend {
+    let server = Arc::new(server);
+    Box::new(move |seat| {
+        let one = sit(server.clone(), room.clone(), errors.clone(), seat);
+        Box::pin(one)
+    })
+}
+
+async fn sit(server: Arc<Hosted>, room: Room, errors: Printer, seat: Seat) {
+    let most = server.bounds.message;
+    let started = match server.place.open(most) {
+        Ok(started) => started,
+        Err(error) => {
+            let why = format!("{:#}", anyhow::Error::from(error));
+            tracing::error!(server = server.name, "{why}");
+            return seat.end(&why);
+        }
+    };
+    let (events, news) = unbounded_channel();
+    let attendant = Attendant {
+        bridge: Bridge::new(server.rules.clone(), server.era),
+        client: ClientEnd::Seat(seat),
+        server: started,
+        place: server.place.clone(),
+        most,
+        page: Page::new(room, server.rules.patience, events.clone()),
+        news,
+        events,
+        errors,
+        closing: CancellationToken::new(),
+    };
+    let ended = attendant.run().await;
+    tracing::info!(server = server.name, ?ended, "a session is over");
+}

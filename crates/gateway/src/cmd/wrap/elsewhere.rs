@@ -1,0 +1,82 @@
+//! `midcall wrap --url`: the server is not started here but reached by HTTP.
+
+use std::path::PathBuf;
+
+use tokio_util::sync::CancellationToken;
+
+use super::relay::Signals;
+use crate::attend::{Attendant, Ended};
+use crate::route::Room;
+use crate::transport::remote::{Target, TargetError};
+
+/// Where the server is, if it is elsewhere.
+#[derive(clap::Args)]
+pub struct Address {
+    /// The server's address, instead of its command
+    #[arg(long, env = "MIDCALL_URL", value_name = "URL", hide_env_values = true)]
+    pub url: Option<String>,
+    /// A header for the server, such as 'Authorization: Bearer ${TOKEN}'; ${…} is taken from the
+    /// environment
+    #[arg(
+        long = "header",
+        env = "MIDCALL_HEADER",
+        value_name = "NAME: VALUE",
+        requires = "url",
+        value_delimiter = '\n',
+        hide_env_values = true
+    )]
+    headers: Vec<String>,
+    /// A file of certificates (PEM) to trust beside the system's
+    #[arg(long, env = "MIDCALL_CA", value_name = "FILE", requires = "url")]
+    ca: Option<PathBuf>,
+}
+
+impl Address {
+    /// The target, if there is an address.
+    pub fn target(&self) -> Result<Option<Target>, TargetError> {
+        let Some(url) = &self.url else {
+            return Ok(None);
+        };
+        let target = Target::new(url, &self.headers, self.ca.as_deref())?;
+        if target.is_open_to_others() {
+            tracing::warn!("what is sent to {} is not encrypted", target.host());
+        }
+        Ok(Some(target))
+    }
+}
+
+/// Names only: a header may hold a key, and so may an address.
+impl std::fmt::Debug for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Address").finish_non_exhaustive()
+    }
+}
+
+/// Goes on until the client is gone, or a signal comes. The exit code is ours.
+pub async fn run(attendant: Attendant, room: Room, mut signals: Signals) -> u8 {
+    let closing: CancellationToken = attendant.closing.clone();
+    let attending = attendant.run();
+    tokio::pin!(attending);
+    let mut told = None;
+    let ended = loop {
+        tokio::select! {
+            ended = &mut attending => break ended,
+            signal = signals.next() => {
+                let again = told.replace(signal).is_some();
+                closing.cancel();
+                if again {
+                    break Ended::Told; // Whoever sends a signal twice does not want to wait.
+                }
+            }
+        }
+    };
+    room.close().await;
+    match (ended, told) {
+        (Ended::ByServer(how), _) => {
+            tracing::error!("the server {how}");
+            1
+        }
+        (_, Some(signal)) => 128_u8.saturating_add(signal.as_raw() as u8),
+        (Ended::ByClient | Ended::Told, None) => 0,
+    }
+}

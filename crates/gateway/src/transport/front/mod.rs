@@ -1,0 +1,344 @@
+//! Streamable HTTP, as a server speaks it: one endpoint for clients of both eras.
+//!
+//! A POST is read (`message`), and taken to the session it belongs to (`endpoint`), where the
+//! session's task hears it (`seat`). What comes back is put on the stream it belongs to
+//! (`streams`, `stream`), and read from there by the response (`reply`). Whatever is refused is
+//! refused by `fault`.
+//!
+//! In: [`routes`]. Out: [`Seat`]s, which [`Endpoint`] gives to whoever attends to them.
+
+mod endpoint;
+mod fault;
+mod headers;
+mod message;
+mod params;
+mod reply;
+mod seat;
+#[cfg(test)]
+mod stories;
+mod stream;
+mod streams;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{FromRequestParts, Request};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt;
+use midcall_core::Scope;
+use midcall_core::wire::Revision;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use crate::frame::{Frame, Id, Kind};
+use crate::http::{Whence, principal};
+use fault::Fault;
+use headers::{Accepts, only};
+use message::{Message, Modern, legacy_revision, wants};
+use reply::{Manner, read_event_id};
+use streams::BY_GET;
+
+use endpoint::locked;
+pub use endpoint::{Attend, Bounds, Endpoint};
+pub use seat::Seat;
+
+const SESSION: &str = "mcp-session-id";
+
+/// How long a client may take over a message.
+const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// How long an answer may take to be sent by itself. A modern client sees in the status what is
+/// wrong; a legacy one wants to know early where to come back to.
+const SOON_MODERN: Duration = Duration::from_secs(5);
+const SOON: Duration = Duration::from_secs(1);
+
+/// An endpoint at its path.
+pub fn routes<S: Clone + Send + Sync + 'static>(path: &str, endpoint: Arc<Endpoint>) -> Router<S> {
+    Router::new().route(
+        path,
+        any(async move |request: Request| {
+            let (parts, body) = request.into_parts();
+            let answered = answer(&endpoint, parts, body).await;
+            answered.unwrap_or_else(|(id, fault)| fault.respond(id.as_ref()))
+        }),
+    )
+}
+
+/// What is wrong, and with which request.
+type Wrong = (Option<Id>, Fault);
+
+async fn answer(endpoint: &Arc<Endpoint>, parts: Parts, body: Body) -> Result<Response, Wrong> {
+    let (whom, parts) = resolve(parts).await.map_err(unnamed)?;
+    if endpoint.is_ending() {
+        return Err(unnamed(Fault::Ending));
+    }
+    match parts.method {
+        Method::POST => post(endpoint, &whom, &parts.headers, body).await,
+        Method::GET => get(endpoint, &whom, &parts.headers).map_err(unnamed),
+        Method::DELETE => delete(endpoint, &whom, &parts.headers).map_err(unnamed),
+        _ => Err(unnamed(Fault::Method)),
+    }
+}
+
+/// Whose request it is. In local mode everybody who gets here is the one who started us; pages
+/// of others do not get here.
+async fn resolve(mut parts: Parts) -> Result<(Scope, Parts), Fault> {
+    let whence = Whence::from_request_parts(&mut parts, &()).await;
+    match whence.is_ok_and(|whence| whence.is_ours) {
+        true => Ok((principal(), parts)),
+        false => Err(Fault::ForeignOrigin),
+    }
+}
+
+fn unnamed(fault: Fault) -> Wrong {
+    (None, fault)
+}
+
+async fn post(
+    endpoint: &Arc<Endpoint>,
+    whom: &Scope,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Response, Wrong> {
+    let accepts = Accepts::read(headers);
+    if !accepts.json && !accepts.events {
+        let kinds = "application/json and text/event-stream";
+        return Err(unnamed(Fault::NotAcceptable(kinds)));
+    }
+    if !is_json(headers) {
+        return Err(unnamed(Fault::MediaType));
+    }
+    let frame = read(body, endpoint.bounds.message).await.map_err(unnamed)?;
+    match Message::read(&frame, headers)? {
+        Message::Modern(modern) => {
+            let id = request_id(&frame);
+            let call = call_modern(endpoint, whom, headers, &frame, modern, accepts);
+            call.await.map_err(|fault| (id, fault))
+        }
+        Message::Idle => Ok(StatusCode::ACCEPTED.into_response()),
+        Message::Opening => {
+            let id = request_id(&frame);
+            let opening = open(endpoint, whom, &frame, accepts).await;
+            opening.map_err(|fault| (id, fault))
+        }
+        Message::Requests => {
+            let id = request_id(&frame);
+            let call = call(endpoint, whom, headers, &frame, accepts).await;
+            call.map_err(|fault| (id, fault))
+        }
+        Message::Tells(id) => {
+            legacy_revision(headers).map_err(unnamed)?;
+            let party = session(endpoint, whom, headers).map_err(unnamed)?;
+            party.tell(frame, id.as_ref()).await;
+            Ok(StatusCode::ACCEPTED.into_response())
+        }
+    }
+}
+
+/// A request of a client that has no session.
+async fn call_modern(
+    endpoint: &Arc<Endpoint>,
+    whom: &Scope,
+    headers: &HeaderMap,
+    frame: &Frame,
+    modern: Modern,
+    accepts: Accepts,
+) -> Result<Response, Fault> {
+    if let Some(tool) = &modern.tool {
+        let tools = endpoint.tools(whom);
+        let tools = locked(&tools);
+        if tools.has(tool)
+            && let Some(wrong) = tools.mismatch(tool, &arguments(frame), headers)
+        {
+            return Err(Fault::Mismatch(wrong));
+        }
+    }
+    let party = endpoint.shared(whom, modern.capabilities)?;
+    let is_loud = modern.is_loud;
+    let wants = |method: &str| wants(method, is_loud, accepts.events);
+    let reading = party.call(frame, wants).await?;
+    let manner = Manner {
+        accepts,
+        resumes: false,
+        primed: false,
+        soon: SOON_MODERN,
+        statuses: true,
+        is_batch: false,
+    };
+    Ok(reply::answer(reading, manner).await)
+}
+
+/// Opens a session. One whose opening nobody waits for is ended: nobody knows its id.
+async fn open(
+    endpoint: &Arc<Endpoint>,
+    whom: &Scope,
+    frame: &Frame,
+    accepts: Accepts,
+) -> Result<Response, Fault> {
+    let (id, party) = endpoint.open(whom)?;
+    let unknown = Unknown(Some(party.clone()));
+    let wants = |method: &str| wants(method, false, accepts.events);
+    let reading = party.call(frame, wants).await?;
+    let mut response = reply::answer(reading, Manner::legacy(accepts)).await;
+    unknown.known();
+    if let Ok(id) = HeaderValue::from_str(&id) {
+        response.headers_mut().insert(SESSION, id);
+    }
+    Ok(response)
+}
+
+/// A request in a session.
+async fn call(
+    endpoint: &Arc<Endpoint>,
+    whom: &Scope,
+    headers: &HeaderMap,
+    frame: &Frame,
+    accepts: Accepts,
+) -> Result<Response, Fault> {
+    let revision = legacy_revision(headers)?;
+    let party = session(endpoint, whom, headers)?;
+    let is_batch = matches!(frame.peek(), Some((Kind::Batch, _)));
+    if is_batch && !accepts.events {
+        return Err(Fault::NotAcceptable("text/event-stream for a batch"));
+    }
+    let wants = |method: &str| wants(method, false, accepts.events);
+    let reading = party.call(frame, wants).await?;
+    let manner = Manner {
+        primed: is_primed(revision),
+        is_batch,
+        ..Manner::legacy(accepts)
+    };
+    Ok(reply::answer(reading, manner).await)
+}
+
+/// The stream for what belongs to no request, or the rest of one that was cut.
+fn get(endpoint: &Endpoint, whom: &Scope, headers: &HeaderMap) -> Result<Response, Fault> {
+    let revision = of_a_session(headers)?;
+    let accepts = Accepts::read(headers);
+    if !accepts.events {
+        return Err(Fault::NotAcceptable("text/event-stream"));
+    }
+    let party = session(endpoint, whom, headers)?;
+    let manner = Manner::legacy(accepts);
+    let Some(last) = headers.get("last-event-id") else {
+        let reading = party.read(BY_GET).ok_or(Fault::StreamOpen)?;
+        let primed = is_primed(revision);
+        return Ok(reply::events(reading, None, Manner { primed, ..manner }));
+    };
+    let last = last.to_str().ok().and_then(read_event_id);
+    let (stream, event) = last.ok_or(Fault::UnknownEvent)?;
+    let reading = party.read_after(stream, event).ok_or(Fault::UnknownEvent)?;
+    Ok(reply::events(reading, None, manner))
+}
+
+/// Ends a session.
+fn delete(endpoint: &Endpoint, whom: &Scope, headers: &HeaderMap) -> Result<Response, Fault> {
+    of_a_session(headers)?;
+    session(endpoint, whom, headers)?.leave();
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Only clients with sessions send anything but POST.
+fn of_a_session(headers: &HeaderMap) -> Result<Option<Revision>, Fault> {
+    match only(headers, message::VERSION) {
+        Some(said) if said == Revision::V2026_07_28.as_str() => Err(Fault::Method),
+        _ => legacy_revision(headers),
+    }
+}
+
+fn session(
+    endpoint: &Endpoint,
+    whom: &Scope,
+    headers: &HeaderMap,
+) -> Result<Arc<seat::Party>, Fault> {
+    let id = only(headers, SESSION).ok_or(Fault::NoSession)?;
+    endpoint.session(whom, id)
+}
+
+impl Manner {
+    fn legacy(accepts: Accepts) -> Self {
+        Self {
+            accepts,
+            resumes: true,
+            primed: false,
+            soon: SOON,
+            statuses: false,
+            is_batch: false,
+        }
+    }
+}
+
+/// Clients of earlier revisions do not take events without a message.
+fn is_primed(revision: Option<Revision>) -> bool {
+    revision == Some(Revision::V2025_11_25)
+}
+
+/// A session that nobody knows yet.
+struct Unknown(Option<Arc<seat::Party>>);
+
+impl Unknown {
+    fn known(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Unknown {
+    fn drop(&mut self) {
+        if let Some(party) = &self.0 {
+            party.leave();
+        }
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = only(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim_ascii();
+    kind.eq_ignore_ascii_case("application/json")
+}
+
+/// The message of a body, on one line.
+async fn read(body: Body, most: usize) -> Result<Frame, Fault> {
+    let reading = timeout(BODY_TIME, read_bytes(body, most)).await;
+    let bytes = reading.map_err(|_| Fault::Incomplete)??;
+    str::from_utf8(&bytes).map_err(|_| Fault::NotText)?;
+    Ok(Frame::new(streams::flat(&Frame::new(bytes))))
+}
+
+async fn read_bytes(body: Body, most: usize) -> Result<Bytes, Fault> {
+    let mut chunks = body.into_data_stream();
+    let mut bytes = BytesMut::new();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|_| Fault::Incomplete)?;
+        if bytes.len() + chunk.len() > most {
+            return Err(Fault::TooLarge(most));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes.freeze())
+}
+
+fn request_id(frame: &Frame) -> Option<Id> {
+    match frame.peek() {
+        Some((Kind::Request { id, .. }, _)) => Some(id),
+        _ => None,
+    }
+}
+
+fn arguments(frame: &Frame) -> Value {
+    #[derive(Deserialize)]
+    struct Params {
+        #[serde(default)]
+        arguments: Value,
+    }
+    let params = frame.peek().and_then(|(_, members)| members.params);
+    let params = params.and_then(|params| serde_json::from_slice::<Params>(params).ok());
+    params.map(|params| params.arguments).unwrap_or_default()
+}

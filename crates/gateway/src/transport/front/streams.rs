@@ -1,0 +1,501 @@
+//! Which stream each message to the clients of a seat goes on.
+//!
+//! An answer goes on the stream of its request, progress on that of its token, news of a
+//! subscription on that of its `subscriptions/listen`. A question and whatever else a call may
+//! bring goes on the oldest stream with such a call, and where there is none on the stream that
+//! the client opened by GET, whether it has done so already or not.
+//!
+//! Clients that know nothing of each other may use the same ids at the same time, so on a seat
+//! that they share every request gets an id and a token of ours.
+//!
+//! In: [`Streams::open`], [`Streams::send`]. Out: [`Stream`]s. It does no I/O.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use midcall_core::wire::code;
+use serde_json::{Value, json};
+
+use super::params::Tools;
+use super::stream::{Next, Stream};
+use crate::frame::{Frame, Id, Kind, Members};
+
+/// Who sits there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// One client, with a session of its own. It may come back to a stream.
+    Own,
+    /// Clients that know nothing of each other. None comes back.
+    Shared,
+}
+
+/// A stream's number. They are numbered as they are opened.
+pub type Nth = u64;
+
+/// The stream that is opened by GET.
+pub const BY_GET: Nth = 0;
+
+pub struct Streams {
+    whose: Whose,
+    count: Nth,
+    open: BTreeMap<Nth, Stream>,
+    /// Requests that are not answered, by the ids that the session knows them by.
+    calls: HashMap<Id, Call>,
+    tokens: HashMap<Box<[u8]>, Id>,
+    /// Where the server's own requests went.
+    asked: HashMap<Id, Nth>,
+    /// Streams that are over and kept for clients that come back, the oldest first.
+    over: VecDeque<Nth>,
+    /// Streams whose readers others would have to wait for.
+    slow: Vec<Nth>,
+    tools: Arc<Mutex<Tools>>,
+    /// Why nothing is taken any more.
+    closed: Option<String>,
+    /// Whether the client could not be opened.
+    failed: bool,
+}
+
+/// A request that is not answered.
+struct Call {
+    stream: Nth,
+    wants: Wants,
+    /// Its id and token as the client wrote them, where the session knows them by others.
+    id: Option<Box<str>>,
+    token: Option<Box<str>>,
+    /// The token that the session knows.
+    followed_by: Option<Box<[u8]>>,
+}
+
+/// What a request is for, as far as it matters here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// Whether something may be asked while it is open, and its stream can bring that.
+    pub asks: bool,
+    /// Whether what happens meanwhile is told.
+    pub loud: bool,
+    /// Whether it opens a session.
+    pub opens: bool,
+    pub lists_tools: bool,
+    pub listens: bool,
+}
+
+/// Why a request is not taken.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    #[error("a request with this id is open")]
+    IdInUse,
+    #[error("too many requests are open")]
+    TooMany,
+    #[error("{0}")]
+    Closed(String),
+}
+
+/// How many requests may be open on one seat.
+const MOST_OPEN: usize = 4_096;
+/// How many requests of a client of its own.
+const MOST_OWN: usize = 512;
+/// How many streams are kept that are over, and how many bytes of them.
+const MOST_OVER: usize = 16;
+const MOST_OVER_BYTES: usize = 4 * 1024 * 1024;
+/// How many of the server's own requests are known. It may never be told the end of one.
+const MOST_ASKED: usize = 4_096;
+/// How much may wait for a reader before the server is read no more.
+const FULL: usize = 256 * 1024;
+/// How much may wait for one of many readers before it is let go.
+const TOO_SLOW: usize = 4 * 1024 * 1024;
+
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+impl Streams {
+    pub fn new(whose: Whose, tools: Arc<Mutex<Tools>>) -> Self {
+        let by_get = (whose == Whose::Own).then(|| (BY_GET, Stream::new(true)));
+        Self {
+            whose,
+            count: BY_GET,
+            open: by_get.into_iter().collect(),
+            calls: HashMap::new(),
+            tokens: HashMap::new(),
+            asked: HashMap::new(),
+            over: VecDeque::new(),
+            slow: Vec::new(),
+            tools,
+            closed: None,
+            failed: false,
+        }
+    }
+
+    /// Opens the stream of a message that has requests in it: its number, and the message as
+    /// the session is to hear it.
+    pub fn open(
+        &mut self,
+        frame: &Frame,
+        wants: impl Fn(&str) -> Wants,
+    ) -> Result<(Nth, Frame), OpenError> {
+        if let Some(why) = &self.closed {
+            return Err(OpenError::Closed(why.clone()));
+        }
+        let most = match self.whose {
+            Whose::Own => MOST_OWN,
+            Whose::Shared => MOST_OPEN,
+        };
+        let nth = self.count + 1;
+        let (told, calls) = match self.whose {
+            Whose::Own => (frame.clone(), self.verbatim(nth, frame, &wants)?),
+            Whose::Shared => renamed(nth, frame, &wants),
+        };
+        if self.calls.len() + calls.len() > most {
+            return Err(OpenError::TooMany);
+        }
+        self.count = nth;
+        self.open.insert(nth, Stream::new(self.whose == Whose::Own));
+        for (id, call) in calls {
+            if let Some(token) = &call.followed_by {
+                self.tokens.insert(token.clone(), id.clone());
+            }
+            self.calls.insert(id, call);
+        }
+        Ok((nth, told))
+    }
+
+    /// The requests of a message, by the ids they have.
+    fn verbatim(
+        &self,
+        nth: Nth,
+        frame: &Frame,
+        wants: &impl Fn(&str) -> Wants,
+    ) -> Result<Vec<(Id, Call)>, OpenError> {
+        let mut calls: Vec<(Id, Call)> = Vec::new();
+        for part in parts(frame) {
+            let Some((Kind::Request { id, method }, members)) = part.peek() else {
+                continue;
+            };
+            if self.calls.contains_key(&id) || calls.iter().any(|(other, _)| *other == id) {
+                return Err(OpenError::IdInUse);
+            }
+            let call = Call {
+                stream: nth,
+                wants: wants(&method),
+                id: None,
+                token: None,
+                followed_by: members.progress_token.map(Into::into),
+            };
+            calls.push((id, call));
+        }
+        Ok(calls)
+    }
+
+    /// Takes a message of the session's to where it belongs.
+    pub fn send(&mut self, frame: &Frame) {
+        let Some((kind, members)) = frame.peek() else {
+            return;
+        };
+        match kind {
+            Kind::Response { id: Some(id) } => self.answer(&id, frame, &members),
+            // It answers what could not be read; no stream waits for that.
+            Kind::Response { id: None } => {}
+            Kind::Request { id, .. } => {
+                let nth = self.at_a_call(|wants| wants.asks);
+                if self.asked.len() < MOST_ASKED {
+                    self.asked.insert(id, nth);
+                }
+                self.push(nth, frame, false);
+            }
+            Kind::Notification { method } => self.notice(&method, frame, &members),
+            Kind::Batch => {
+                for part in frame.parts() {
+                    self.send(&part);
+                }
+            }
+            Kind::Odd => self.push(BY_GET, frame, false),
+        }
+    }
+
+    fn answer(&mut self, id: &Id, frame: &Frame, members: &Members<'_>) {
+        let Some(call) = self.close(id) else {
+            return; // Its client has gone, or has its answer.
+        };
+        if call.wants.lists_tools {
+            let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+            tools.learn(members);
+        }
+        self.failed |= call.wants.opens && members.error.is_some();
+        let mut told = frame.clone();
+        if let Some(id) = &call.id {
+            if call.wants.listens && has_subscription(members) {
+                let path = ["result", "_meta", SUBSCRIPTION];
+                told = told.with(&path, id).unwrap_or(told);
+            }
+            told = told.with(&["id"], id).unwrap_or(told);
+        }
+        self.push(call.stream, &told, true);
+        let is_last = self.whose == Whose::Shared
+            || !self.calls.values().any(|other| other.stream == call.stream);
+        if is_last {
+            self.end(call.stream);
+        }
+    }
+
+    fn notice(&mut self, method: &str, frame: &Frame, members: &Members<'_>) {
+        let by_token = members
+            .progress_token
+            .and_then(|token| self.tokens.get(token));
+        if method == "notifications/progress" {
+            let Some(call) = by_token.and_then(|id| self.calls.get(id)) else {
+                return; // Nobody waits for it any more.
+            };
+            let nth = call.stream;
+            let told = match &call.token {
+                Some(token) => frame.with(&["params", "progressToken"], token),
+                None => Some(frame.clone()),
+            };
+            return told.iter().for_each(|told| self.push(nth, told, false));
+        }
+        if method == "notifications/cancelled"
+            && let Some(nth) = members.request_id.and_then(Id::read)
+            && let Some(nth) = self.asked.remove(&nth)
+        {
+            return self.push(nth, frame, false);
+        }
+        if let Some((id, call)) = subscription(members).and_then(|id| self.calls.get_key_value(&id))
+        {
+            let path = ["params", "_meta", SUBSCRIPTION];
+            let name = call.id.as_deref().unwrap_or(id.as_json());
+            let (nth, told) = (call.stream, frame.with(&path, name));
+            return told.iter().for_each(|told| self.push(nth, told, false));
+        }
+        let is_news =
+            method.ends_with("/list_changed") || method == "notifications/resources/updated";
+        let nth = match (self.whose, method) {
+            (Whose::Own, _) if is_news => BY_GET,
+            // They hear what they listen for, and nothing else.
+            (Whose::Shared, _) if is_news => return,
+            (Whose::Shared, "notifications/message") => self.at_a_call(|wants| wants.loud),
+            _ => self.at_a_call(|wants| wants.asks),
+        };
+        self.push(nth, frame, false);
+    }
+
+    /// The oldest stream with such a call, and of those one that is read if there is any. Where
+    /// there is none, or somebody reads only what belongs to no call, that one.
+    fn at_a_call(&self, is_such: impl Fn(&Wants) -> bool) -> Nth {
+        let calls = self.calls.values().filter(|call| is_such(&call.wants));
+        let oldest = calls
+            .map(|call| call.stream)
+            .min_by_key(|nth| (!self.is_read(*nth), *nth));
+        oldest
+            .filter(|nth| self.is_read(*nth) || !self.is_read(BY_GET))
+            .unwrap_or(BY_GET)
+    }
+
+    fn push(&mut self, nth: Nth, frame: &Frame, is_answer: bool) {
+        if let Some(stream) = self.open.get_mut(&nth) {
+            stream.push(flat(frame), is_answer);
+            if self.whose == Whose::Shared && !is_answer && stream.backlog() > TOO_SLOW {
+                self.slow.push(nth);
+            }
+        }
+    }
+
+    /// The client has said something to the server's own request.
+    pub fn hears_response(&mut self, id: &Id) {
+        self.asked.remove(id);
+    }
+
+    fn close(&mut self, id: &Id) -> Option<Call> {
+        let call = self.calls.remove(id)?;
+        if let Some(token) = &call.followed_by {
+            self.tokens.remove(token);
+        }
+        Some(call)
+    }
+
+    /// A stream has all its answers.
+    fn end(&mut self, nth: Nth) {
+        if let Some(stream) = self.open.get_mut(&nth) {
+            stream.end();
+        }
+        if self.whose == Whose::Own {
+            self.over.push_back(nth);
+        }
+        self.asked.retain(|_, at| *at != nth);
+        while self.over.len() > MOST_OVER || self.over_bytes() > MOST_OVER_BYTES {
+            let kept = |nth: &Nth| self.open.get(nth).is_some_and(Stream::is_read);
+            let Some(oldest) = self.over.iter().position(|nth| !kept(nth)) else {
+                return; // All of them are being read.
+            };
+            if let Some(nth) = self.over.remove(oldest) {
+                self.open.remove(&nth);
+            }
+        }
+    }
+
+    fn over_bytes(&self) -> usize {
+        let over = self.over.iter().filter_map(|nth| self.open.get(nth));
+        over.map(Stream::bytes).sum()
+    }
+
+    /// Somebody reads a stream from now on.
+    pub fn enter(&mut self, nth: Nth) -> Option<u64> {
+        self.open.get_mut(&nth).map(Stream::enter)
+    }
+
+    /// Somebody comes back to a stream, after an event of it.
+    pub fn enter_after(&mut self, nth: Nth, event: u64) -> Option<u64> {
+        self.open.get_mut(&nth)?.enter_after(event)
+    }
+
+    pub fn is_read(&self, nth: Nth) -> bool {
+        self.open.get(&nth).is_some_and(Stream::is_read)
+    }
+
+    /// A stream to look at.
+    pub fn get(&self, nth: Nth) -> Option<&Stream> {
+        self.open.get(&nth)
+    }
+
+    /// What is next for a reader.
+    pub fn next(&mut self, nth: Nth, reader: u64) -> Next {
+        let next = self.open.get_mut(&nth).map(|stream| stream.next(reader));
+        next.unwrap_or(Next::End)
+    }
+
+    /// A reader goes. The requests that are given up by that, where nobody comes back.
+    pub fn leave(&mut self, nth: Nth, reader: u64) -> Vec<Id> {
+        let has_left = (self.open.get_mut(&nth)).is_some_and(|stream| stream.leave(reader));
+        if !has_left || self.whose == Whose::Own {
+            return Vec::new();
+        }
+        self.forget(nth)
+    }
+
+    /// A stream whose client has everything, or wants nothing any more: the requests that were
+    /// still open.
+    pub fn forget(&mut self, nth: Nth) -> Vec<Id> {
+        self.open.remove(&nth);
+        self.over.retain(|over| *over != nth);
+        let mut open: Vec<Id> = match self.whose {
+            Whose::Shared => vec![Id::from(nth)],
+            Whose::Own => {
+                let open = self.calls.iter().filter(|(_, call)| call.stream == nth);
+                open.map(|(id, _)| id.clone()).collect()
+            }
+        };
+        open.retain(|id| self.close(id).is_some());
+        open
+    }
+
+    /// Whether the server is to be read no more for now.
+    pub fn is_full(&self) -> bool {
+        self.whose == Whose::Own && self.open.values().any(|stream| stream.backlog() >= FULL)
+    }
+
+    /// Lets go of readers that others would have to wait for: the requests given up by that.
+    pub fn let_slow_go(&mut self) -> Vec<Id> {
+        let slow = std::mem::take(&mut self.slow);
+        slow.into_iter().flat_map(|nth| self.forget(nth)).collect()
+    }
+
+    /// Whether nobody reads and nobody waits.
+    pub fn is_idle(&self) -> bool {
+        self.calls.is_empty() && !self.open.values().any(Stream::is_read)
+    }
+
+    /// How many requests wait for an answer, other than those that only listen.
+    pub fn waiting(&self) -> usize {
+        self.calls
+            .values()
+            .filter(|call| !call.wants.listens)
+            .count()
+    }
+
+    /// Whether the client could not be opened: its seat is of no use.
+    pub fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    /// Tells everybody why it is over, and takes nothing any more.
+    pub fn close_all(&mut self, why: &str) {
+        if self.closed.is_some() {
+            return;
+        }
+        for id in self.calls.keys().cloned().collect::<Vec<_>>() {
+            let listens = self.calls.get(&id).is_some_and(|call| call.wants.listens);
+            let answer = if listens {
+                let over = json!({"resultType": "complete", "_meta": {SUBSCRIPTION: Value::Null}});
+                Frame::result(&id, &over)
+            } else {
+                Frame::error(Some(&id), code::INTERNAL_ERROR, &format!("midcall: {why}"))
+            };
+            self.send(&answer);
+        }
+        for stream in self.open.values_mut() {
+            stream.end();
+        }
+        self.closed = Some(why.to_owned());
+    }
+}
+
+/// A request by an id and a token of ours.
+fn renamed(nth: Nth, frame: &Frame, wants: &impl Fn(&str) -> Wants) -> (Frame, Vec<(Id, Call)>) {
+    let Some((Kind::Request { id, method }, members)) = frame.peek() else {
+        return (frame.clone(), Vec::new());
+    };
+    let ours = Id::from(nth);
+    let token = members
+        .progress_token
+        .and_then(|token| str::from_utf8(token).ok());
+    let call = Call {
+        stream: nth,
+        wants: wants(&method),
+        id: Some(id.as_json().into()),
+        token: token.map(Into::into),
+        followed_by: token.map(|_| ours.as_json().as_bytes().into()),
+    };
+    let mut told = frame.with(&["id"], ours.as_json());
+    if token.is_some() {
+        let path = ["params", "_meta", "progressToken"];
+        told = told.and_then(|told| told.with(&path, ours.as_json()));
+    }
+    (told.unwrap_or_else(|| frame.clone()), vec![(ours, call)])
+}
+
+/// The messages of a message.
+fn parts(frame: &Frame) -> Vec<Frame> {
+    match frame.peek() {
+        Some((Kind::Batch, _)) => frame.parts(),
+        _ => vec![frame.clone()],
+    }
+}
+
+/// Which subscription a notification belongs to.
+fn subscription(members: &Members<'_>) -> Option<Id> {
+    let params = members
+        .params
+        .filter(|params| mentions_subscription(params))?;
+    let params: Value = serde_json::from_slice(params).ok()?;
+    Id::read(params["_meta"].get(SUBSCRIPTION)?.to_string().as_bytes())
+}
+
+fn has_subscription(members: &Members<'_>) -> bool {
+    members.result.is_some_and(mentions_subscription)
+}
+
+fn mentions_subscription(json: &[u8]) -> bool {
+    memchr::memmem::find(json, SUBSCRIPTION.as_bytes()).is_some()
+}
+
+/// A message on one line, without an end. Line breaks can only be white space in it.
+pub fn flat(frame: &Frame) -> bytes::Bytes {
+    let line = frame.clone().into_bytes();
+    let line = line.slice_ref(line.trim_ascii());
+    if memchr::memchr2(b'\r', b'\n', &line).is_none() {
+        return line;
+    }
+    let mut flat = line.to_vec();
+    for byte in &mut flat {
+        if matches!(byte, b'\r' | b'\n') {
+            *byte = b' ';
+        }
+    }
+    flat.into()
+}

@@ -1,0 +1,146 @@
+//! A server that is a process of ours, as one end of a session.
+
+use std::ffi::OsString;
+use std::future::pending;
+use std::io;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::child::{self, Child, StartError};
+use super::upstream::Said;
+use super::{Line, Lines, Outbox};
+use crate::frame::Frame;
+
+/// Its pipes. It is gone once it has ended and its last words are read.
+pub struct Process {
+    child: Child,
+    lines: Option<Lines>,
+    out: Option<Outbox>,
+    exit: Option<ExitStatus>,
+    /// When it counts as gone, whatever it may still say.
+    late: Option<Instant>,
+}
+
+/// How long a server may take to end once its input is closed.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long its last words may take once it has ended, or to end once it says nothing more.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+impl Process {
+    pub fn start(command: &[OsString], most: usize) -> Result<Self, StartError> {
+        let (child, output, input) = Child::start(command)?;
+        Ok(Self {
+            child,
+            lines: Some(Lines::new(output, most)),
+            out: Some(Outbox::new(input)),
+            exit: None,
+            late: None,
+        })
+    }
+
+    /// Sends a line: the client's, or one of our own.
+    pub fn send(&mut self, frame: Frame, is_own: bool) {
+        if let Some(out) = &mut self.out {
+            out.add(frame.into_bytes(), is_own);
+            let _ = out.hurry(); // An error is seen when it is waited for.
+        }
+    }
+
+    /// Whether it has enough to read.
+    pub fn is_full(&self) -> bool {
+        self.out.as_ref().is_some_and(Outbox::is_full)
+    }
+
+    /// Whether it causes more of our answers than it reads.
+    pub fn is_flooded(&self) -> bool {
+        self.out.as_ref().is_some_and(Outbox::is_flooded)
+    }
+
+    /// It gets nothing more once it has what was sent.
+    pub async fn finish(&mut self) {
+        if self.out.as_ref().is_some_and(Outbox::is_empty)
+            && let Some(out) = self.out.take()
+        {
+            out.close().await;
+        }
+    }
+
+    /// What it says next. It is not read where nobody `hears`. Nothing is lost when waiting is
+    /// given up.
+    pub async fn next(&mut self, hears: bool) -> Said {
+        loop {
+            let was_full = self.is_full() || self.is_flooded();
+            tokio::select! {
+                line = next_line(&mut self.lines), if hears => match line {
+                    Ok(Line::Whole(line)) => return Said::Frame(Frame::new(line)),
+                    Ok(Line::TooLong) => {
+                        let how = "was ended: it sent a message longer than is taken";
+                        return Said::Gone(how.to_owned());
+                    }
+                    Ok(Line::End) | Err(_) => {
+                        self.lines = None;
+                        self.is_going();
+                    }
+                },
+                written = flush(&mut self.out) => {
+                    if written.is_err() {
+                        self.out = None;
+                        self.is_going();
+                    }
+                    if was_full && !self.is_full() && !self.is_flooded() {
+                        return Said::Taken;
+                    }
+                },
+                status = self.child.end(), if self.exit.is_none() => {
+                    self.exit = status.ok();
+                    self.is_going();
+                },
+                () = until(self.late) => return self.gone(),
+            }
+            if self.exit.is_some() && self.lines.is_none() {
+                return self.gone();
+            }
+        }
+    }
+
+    fn is_going(&mut self) {
+        self.late.get_or_insert(Instant::now() + LAST_WORDS);
+    }
+
+    fn gone(&self) -> Said {
+        Said::Gone(self.exit.map_or("closed its pipes".to_owned(), child::how))
+    }
+
+    /// Ends it: its input is closed, then it is told to, then it is made to.
+    pub async fn close(mut self) {
+        drop((self.lines.take(), self.out.take()));
+        if self.exit.is_none() {
+            let _ = timeout(PATIENCE, self.child.end()).await;
+        }
+        self.child.clear().await;
+    }
+}
+
+async fn next_line(lines: &mut Option<Lines>) -> io::Result<Line> {
+    match lines {
+        Some(lines) => lines.next().await,
+        None => pending().await,
+    }
+}
+
+async fn flush(out: &mut Option<Outbox>) -> io::Result<()> {
+    match out {
+        Some(out) if !out.is_empty() => out.flush().await,
+        _ => pending().await,
+    }
+}
+
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => pending().await,
+    }
+}

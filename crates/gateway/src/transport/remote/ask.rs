@@ -1,0 +1,294 @@
+//! What is sent, and how.
+
+use std::time::Duration;
+
+use midcall_core::wire::{Era, code};
+use reqwest::header::HeaderMap;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+use super::lane::{Item, Lane};
+use super::session::State;
+use super::stream::{Stream, Tag};
+use super::{Remote, mirror};
+use crate::frame::{Frame, Id, Kind, Members};
+
+/// A request, as it is sent.
+#[derive(Clone)]
+pub struct Request {
+    pub whose: Whose,
+    pub frame: Frame,
+    /// The id it bears.
+    pub id: Id,
+    pub method: Box<str>,
+    pub era: Era,
+    /// Which legacy session it was sent in.
+    pub session: u32,
+    /// How often it was sent before.
+    pub tries: u32,
+}
+
+/// Who wants to hear the answer.
+#[derive(Clone)]
+pub enum Whose {
+    /// The session; this is the id that it knows.
+    Session(Id),
+    /// Nobody else: the server is opened again.
+    Reopening,
+    /// Nobody else: it says how this call has to be made.
+    Listing(Box<Request>),
+}
+
+/// Something that was sent and is not over.
+pub enum Exchange {
+    Request(Request, Sent),
+    /// Several requests in one message; their ids.
+    Batch(Vec<Id>),
+    /// What wants no answer, and in which legacy session it was sent.
+    Told(u32),
+    /// The stream of what belongs to no request.
+    Listening,
+}
+
+/// How a request can be stopped.
+pub struct Sent {
+    pub task: AbortHandle,
+    /// Done once it has left.
+    pub left: CancellationToken,
+    pub at: Instant,
+}
+
+/// How long a legacy server may take to end the stream of a request that was cancelled.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How many requests may be open.
+const MOST: usize = 1_000;
+
+impl Exchange {
+    /// Whether it only ends when somebody ends it.
+    pub fn is_open_end(&self) -> bool {
+        match self {
+            Self::Listening => true,
+            Self::Request(request, _) => &*request.method == LISTEN,
+            Self::Batch(_) | Self::Told(_) => false,
+        }
+    }
+}
+
+pub const LISTEN: &str = "subscriptions/listen";
+
+impl Remote {
+    /// Sends a message. It never waits.
+    pub fn send(&mut self, frame: Frame) {
+        let Some((kind, members)) = frame.peek() else {
+            return tracing::warn!("what is no message was not sent on");
+        };
+        let is_modern = members.revision.is_some();
+        match kind {
+            Kind::Request { id, .. } if self.wanted.contains_key(&id) => {
+                let words = "a request with this id is open already";
+                let answer = Frame::error(Some(&id), code::INVALID_REQUEST, words);
+                self.ready.push_back(answer);
+            }
+            Kind::Request { id, .. } if self.exchanges.len() >= MOST => {
+                let words = "too many requests to this server are open";
+                let answer = Frame::error(Some(&id), code::INTERNAL_ERROR, words);
+                self.ready.push_back(answer);
+            }
+            Kind::Request { id, method } if is_modern => {
+                self.revision = members.revision.map(<[u8]>::to_vec);
+                let method = method.into();
+                self.request(
+                    self.own(frame.clone(), id, method, Era::Modern),
+                    Duration::ZERO,
+                );
+            }
+            Kind::Notification { method } if method == "notifications/cancelled" => {
+                let id = members.request_id.and_then(Id::read);
+                self.cancel(frame.clone(), id);
+            }
+            Kind::Request { id, method } if method == "initialize" => {
+                self.session.ask(frame.kept());
+                let method = method.into();
+                self.request(
+                    self.own(frame.clone(), id, method, Era::Legacy),
+                    Duration::ZERO,
+                );
+            }
+            _ if self.session.holds() => {
+                let load = self.waiting.add(frame.len());
+                self.session.held.push_back((frame.clone(), load));
+            }
+            Kind::Request { id, method } => {
+                let method = method.into();
+                self.request(
+                    self.own(frame.clone(), id, method, Era::Legacy),
+                    Duration::ZERO,
+                );
+            }
+            Kind::Batch => self.batch(frame.clone()),
+            Kind::Notification { method } if method == "notifications/initialized" => {
+                self.session.initialized = Some(frame.kept());
+                let tag = self.tell(frame.clone(), None);
+                if self.session.state == State::Agreed {
+                    self.session.state = State::Told(tag);
+                }
+            }
+            Kind::Response { id } => {
+                if let Some(id) = id {
+                    self.asked.remove(&id);
+                }
+                self.tell(frame.clone(), None);
+            }
+            Kind::Notification { .. } | Kind::Odd => {
+                self.tell(frame.clone(), None);
+            }
+        }
+    }
+
+    fn own(&self, frame: Frame, id: Id, method: Box<str>, era: Era) -> Request {
+        Request {
+            whose: Whose::Session(id.clone()),
+            frame,
+            id,
+            method,
+            era,
+            session: 0,
+            tries: 0,
+        }
+    }
+
+    /// Sends a request, after a while.
+    pub(super) fn request(&mut self, mut request: Request, delay: Duration) {
+        request.session = self.session.number;
+        let headers = self.headers(&request);
+        let resumes = request.era == Era::Legacy;
+        let (tag, mut stream) = self.stream(headers, Some(request.id.clone()), resumes);
+        stream.delay = delay;
+        let message = request.frame.clone().into_bytes();
+        let load = self.waiting.add(message.len());
+        let sent = Sent {
+            left: load.sent(),
+            task: self.tasks.spawn(stream.request(message, load)),
+            at: Instant::now(),
+        };
+        self.wanted.insert(request.id.clone(), tag);
+        self.exchanges.insert(tag, Exchange::Request(request, sent));
+    }
+
+    fn headers(&self, request: &Request) -> HeaderMap {
+        match request.era {
+            Era::Modern => {
+                let members = request.frame.peek().map(|(_, members)| members);
+                mirror::headers(&request.method, &members.unwrap_or_default(), &self.tools)
+            }
+            Era::Legacy if &*request.method == "initialize" => HeaderMap::new(),
+            Era::Legacy => self.session.headers(),
+        }
+    }
+
+    fn batch(&mut self, frame: Frame) {
+        let id = |part: &Frame| match part.peek()?.0 {
+            Kind::Request { id, .. } => Some(id),
+            _ => None,
+        };
+        let ids: Vec<Id> = frame.parts().iter().filter_map(id).collect();
+        let (tag, stream) = self.stream(self.session.headers(), None, false);
+        let load = self.waiting.add(frame.len());
+        self.tasks.spawn(stream.request(frame.into_bytes(), load));
+        self.wanted.extend(ids.iter().map(|id| (id.clone(), tag)));
+        self.exchanges.insert(tag, Exchange::Batch(ids));
+    }
+
+    /// Sends what wants no answer, after what has to be gone before it.
+    pub(super) fn tell(&mut self, frame: Frame, after: Option<CancellationToken>) -> Tag {
+        let headers = match (&self.session.state, &self.revision) {
+            (State::Closed, Some(revision)) => {
+                let method = match frame.peek() {
+                    Some((Kind::Notification { method }, _)) => method.into_owned(),
+                    _ => String::new(),
+                };
+                let members = Members {
+                    revision: Some(revision),
+                    ..Members::default()
+                };
+                mirror::headers(&method, &members, &self.tools)
+            }
+            _ => self.session.headers(),
+        };
+        let (tag, stream) = self.stream(headers, None, false);
+        let load = self.waiting.add(frame.len());
+        let message = frame.into_bytes();
+        let lane = self.lane.get_or_insert_with(Lane::new);
+        lane.push(Item {
+            stream,
+            message,
+            load,
+            after,
+        });
+        self.exchanges
+            .insert(tag, Exchange::Told(self.session.number));
+        tag
+    }
+
+    /// Listens to what belongs to no request.
+    pub(super) fn listen(&mut self) -> Tag {
+        let (tag, stream) = self.stream(self.session.headers(), None, true);
+        self.session.listening = Some(self.tasks.spawn(stream.listen()));
+        self.exchanges.insert(tag, Exchange::Listening);
+        tag
+    }
+
+    fn stream(&mut self, headers: HeaderMap, wants: Option<Id>, resumes: bool) -> (Tag, Stream) {
+        self.last_tag += 1;
+        let stream = Stream {
+            tag: self.last_tag,
+            target: self.target.clone(),
+            headers,
+            wants,
+            resumes,
+            most: self.most,
+            delay: Duration::ZERO,
+            told: self.told.clone(),
+        };
+        (self.last_tag, stream)
+    }
+
+    /// Nobody waits for an answer any more. A modern server is told so by closing its stream, a
+    /// legacy one in words: there, a connection may break for any reason.
+    fn cancel(&mut self, frame: Frame, id: Option<Id>) {
+        let Some(id) = id else { return };
+        if self.session.unhold(&id) {
+            return;
+        }
+        let is = |exchange: &Exchange| match exchange {
+            Exchange::Request(request, _) => match &request.whose {
+                Whose::Session(it) => *it == id,
+                Whose::Listing(call) => matches!(&call.whose, Whose::Session(it) if *it == id),
+                Whose::Reopening => false,
+            },
+            _ => false,
+        };
+        let mut found = self.exchanges.iter();
+        let tag = found.find_map(|(tag, exchange)| is(exchange).then_some(*tag));
+        let Some(tag) = tag else {
+            self.tell(frame, None); // It may be known to the server all the same.
+            return;
+        };
+        let Some(Exchange::Request(request, sent)) = self.exchanges.remove(&tag) else {
+            return;
+        };
+        self.wanted.remove(&request.id);
+        match request.era {
+            Era::Modern => sent.task.abort(),
+            Era::Legacy => {
+                self.tell(frame, Some(sent.left));
+                self.tasks.spawn(async move {
+                    sleep(GRACE).await;
+                    sent.task.abort();
+                });
+            }
+        }
+    }
+}

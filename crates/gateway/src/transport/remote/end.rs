@@ -1,0 +1,232 @@
+//! How it ends when HTTP did not carry a message through.
+
+use std::time::Duration;
+
+use midcall_core::wire::{Era, code};
+
+use super::Remote;
+use super::ask::{Exchange, LISTEN, Request, Sent, Whose};
+use super::session::State;
+use super::stream::{Ending, Tag, pause};
+use super::wire::Refusal;
+use crate::frame::{Frame, Id, Kind};
+
+/// What may be asked twice: it changes nothing. A call of a tool is not among them, whatever the
+/// tool says of itself.
+const SAFE: &[&str] = &[
+    "completion/complete",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "server/discover",
+    "tools/list",
+];
+
+/// How often a subscription is asked for again in vain.
+const SUBSCRIPTIONS: u32 = 8;
+
+/// After how long a subscription counts as one that worked.
+const WORKED: Duration = Duration::from_secs(60);
+
+impl Remote {
+    pub(super) fn ended(&mut self, tag: Tag, ending: Ending) {
+        match self.exchanges.remove(&tag) {
+            Some(Exchange::Request(request, sent)) => {
+                self.wanted.remove(&request.id);
+                self.unanswered(tag, request, sent, ending);
+            }
+            Some(Exchange::Batch(ids)) => {
+                let words = self.words(&ending);
+                for id in ids {
+                    if self.wanted.remove(&id).is_some() {
+                        self.fail(&id, &words);
+                    }
+                }
+            }
+            Some(Exchange::Told(session)) => self.told(tag, session, ending),
+            Some(Exchange::Listening) => match ending {
+                Ending::Well | Ending::Refused(Refusal::Status { .. }) | Ending::Forgotten => {
+                    tracing::debug!("the server has no stream for what belongs to no request");
+                }
+                ending => tracing::warn!(
+                    "what the server says outside of calls is not heard any more: {}",
+                    self.words(&ending)
+                ),
+            },
+            None => {}
+        }
+    }
+
+    fn unanswered(&mut self, tag: Tag, request: Request, sent: Sent, ending: Ending) {
+        let is_legacy = request.era == Era::Legacy && &*request.method != "initialize";
+        match &ending {
+            // It was not taken, so it may be sent again.
+            Ending::Refused(refusal)
+                if is_legacy
+                    && request.tries == 0
+                    && refusal.forgot_session()
+                    && self.reopen(request.session) =>
+            {
+                return self.resend(request);
+            }
+            Ending::Refused(refusal)
+                if refusal.code() == Some(code::HEADER_MISMATCH) && self.list(&request) =>
+            {
+                return;
+            }
+            Ending::Broken(_) | Ending::Refused(Refusal::Unreached(_))
+                if request.era == Era::Modern && self.repeat(&request, &sent) =>
+            {
+                return;
+            }
+            Ending::Forgotten => drop(self.reopen(request.session)),
+            _ => {}
+        }
+        let gone = self.asked.extract_if(|_, on| *on == tag);
+        let gone: Vec<Id> = gone.map(|(id, _)| id).collect();
+        self.ready.extend(gone.iter().map(Frame::cancelled));
+        match &request.whose {
+            Whose::Session(id) => match &ending {
+                Ending::Refused(refusal) => {
+                    // What the server says in its own words, the client shows.
+                    if refusal.is_ours() {
+                        tracing::warn!("a request failed: {}", refusal.words(&self.target));
+                    }
+                    self.ready.push_back(refusal.answer(id, &self.target));
+                }
+                ending => {
+                    let words = self.words(ending);
+                    self.fail(id, &words);
+                }
+            },
+            // The call is made once more all the same: its error says more than ours.
+            Whose::Listing(call) => self.again((**call).clone()),
+            Whose::Reopening => {
+                let words = self.words(&ending);
+                self.not_reopened(&words);
+            }
+        }
+    }
+
+    /// Asks again, under another id, what may be asked twice.
+    fn repeat(&mut self, request: &Request, sent: &Sent) -> bool {
+        let is_subscription = &*request.method == LISTEN;
+        let tries = match is_subscription && sent.at.elapsed() >= WORKED {
+            true => 0,
+            false => request.tries,
+        };
+        let may = match is_subscription {
+            true => tries < SUBSCRIPTIONS,
+            false => tries == 0 && SAFE.contains(&&*request.method),
+        };
+        let id = self.own_ids.fresh();
+        let frame = request.frame.with(&["id"], id.as_json()).filter(|_| may);
+        let Some(frame) = frame else { return false };
+        let delay = if is_subscription {
+            pause(None, tries)
+        } else {
+            Duration::ZERO
+        };
+        let again = Request {
+            frame,
+            id,
+            tries: tries + 1,
+            ..request.clone()
+        };
+        self.request(again, delay);
+        true
+    }
+
+    /// Opens a session again that the server has forgotten; `false` if nobody knows how.
+    fn reopen(&mut self, session: u32) -> bool {
+        if session != self.session.number {
+            return true; // It was, or is being opened.
+        }
+        let (Some(_), Some(initialize)) = (&self.session.id, self.session.initialize.clone())
+        else {
+            return false;
+        };
+        tracing::warn!("the server has forgotten the session, which is opened again");
+        // Nobody waits any more for what it asked in that one.
+        let gone: Vec<Id> = self.asked.drain().map(|(id, _)| id).collect();
+        self.ready.extend(gone.iter().map(Frame::cancelled));
+        self.session.ask(initialize.clone());
+        let id = self.own_ids.fresh();
+        let Some(frame) = initialize.with(&["id"], id.as_json()) else {
+            return false;
+        };
+        let request = Request {
+            whose: Whose::Reopening,
+            frame,
+            id,
+            method: "initialize".into(),
+            era: Era::Legacy,
+            session: 0,
+            tries: 1,
+        };
+        self.request(request, Duration::ZERO);
+        true
+    }
+
+    /// Sends a request again that was refused with a session that is gone.
+    fn resend(&mut self, request: Request) {
+        match self.session.holds() {
+            true => self.session.refused.push(request),
+            false => self.again(request),
+        }
+    }
+
+    /// The server has forgotten the session and does not open another one.
+    pub(super) fn not_reopened(&mut self, why: &str) {
+        self.session.state = State::Closed;
+        let words = format!("the server has forgotten the session, and opens no other: {why}");
+        tracing::error!("{words}");
+        for request in std::mem::take(&mut self.session.refused) {
+            self.fail(&request.id, &words);
+        }
+        for (frame, _) in std::mem::take(&mut self.session.held) {
+            if let Some((Kind::Request { id, .. }, _)) = frame.peek() {
+                self.fail(&id, &words);
+            }
+        }
+    }
+
+    fn told(&mut self, tag: Tag, session: u32, ending: Ending) {
+        let is_opening = self.session.state == State::Told(tag);
+        match ending {
+            Ending::Refused(refusal) if !is_opening && refusal.forgot_session() => {
+                self.reopen(session);
+            }
+            Ending::Refused(refusal) => {
+                tracing::warn!("a message was not taken: {}", refusal.words(&self.target));
+            }
+            Ending::Broken(why) => tracing::warn!("a message was not taken: {why}"),
+            Ending::Well | Ending::Forgotten => {}
+        }
+        if is_opening {
+            self.session.state = State::Listens(self.listen());
+        }
+    }
+
+    fn words(&self, ending: &Ending) -> String {
+        match ending {
+            Ending::Refused(refusal) => refusal.words(&self.target),
+            Ending::Well => "the server answered something else".to_owned(),
+            Ending::Broken(why) => format!(
+                "the server did not finish its answer: {why}. Whether it did what was asked is \
+                 not known"
+            ),
+            Ending::Forgotten => "the server does not know this call any more: it may have been \
+                                  started again"
+                .to_owned(),
+        }
+    }
+
+    fn fail(&mut self, id: &Id, words: &str) {
+        tracing::warn!("a request failed: {words}");
+        let answer = Frame::error(Some(id), code::INTERNAL_ERROR, words);
+        self.ready.push_back(answer);
+    }
+}

@@ -1,0 +1,256 @@
+//! What comes back, and whom it is for.
+
+use midcall_core::wire::{Era, code};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+use super::Remote;
+use super::ask::{Exchange, LISTEN, Request, Whose};
+use super::session::State;
+use super::stream::{News, Report, Tag};
+use crate::frame::{Frame, Id, Kind, Members};
+
+/// How many pages of tools are read for one call.
+const PAGES: u32 = 100;
+
+impl Remote {
+    pub(super) fn hear(&mut self, report: Report) {
+        match report.news {
+            News::Taken(id) => match self.exchanges.get(&report.tag) {
+                Some(Exchange::Request(request, _))
+                    if &*request.method == "initialize"
+                        && request.session == self.session.number =>
+                {
+                    self.session.id = id;
+                }
+                Some(Exchange::Listening) if self.session.state == State::Listens(report.tag) => {
+                    self.session.state = State::Open;
+                    self.release();
+                }
+                _ => {}
+            },
+            News::Said(frame, _place) => self.said(report.tag, frame),
+            News::Ended(ending) => self.ended(report.tag, ending),
+        }
+    }
+
+    fn said(&mut self, tag: Tag, frame: Frame) {
+        let Some((kind, members)) = frame.peek() else {
+            return self.ready.push_back(frame); // People see it where they see noise.
+        };
+        match kind {
+            Kind::Response { id } => {
+                let id = id.or_else(|| self.only(tag, &members));
+                let tag = id.and_then(|id| self.wanted.remove(&id).map(|tag| (id, tag)));
+                match tag {
+                    Some((id, tag)) => self.answered(tag, &id, frame.clone(), &members),
+                    None => tracing::debug!("an answer that nobody waits for was dropped"),
+                }
+            }
+            Kind::Request { id, .. } => {
+                self.asked.insert(id, tag);
+                self.ready.push_back(frame);
+            }
+            Kind::Notification { method } => {
+                if method == "notifications/cancelled"
+                    && let Some(id) = members.request_id.and_then(Id::read)
+                {
+                    self.asked.remove(&id);
+                }
+                if let Some(frame) = self.translated(tag, &method, &frame) {
+                    self.ready.push_back(frame);
+                }
+            }
+            Kind::Batch => {
+                for part in frame.parts() {
+                    if let Some((Kind::Response { id: Some(id) }, _)) = part.peek() {
+                        self.wanted.remove(&id);
+                    }
+                }
+                self.ready.push_back(frame);
+            }
+            Kind::Odd => self.ready.push_back(frame),
+        }
+    }
+
+    /// The request of a stream that brings an error without an id: it can only mean that one.
+    fn only(&self, tag: Tag, members: &Members<'_>) -> Option<Id> {
+        match self.exchanges.get(&tag) {
+            Some(Exchange::Request(request, _)) if members.error.is_some() => {
+                Some(request.id.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// What a subscription that was asked for again tells, as if it were still the first.
+    fn translated(&self, tag: Tag, method: &str, frame: &Frame) -> Option<Frame> {
+        let request = match self.exchanges.get(&tag) {
+            Some(Exchange::Request(request, _)) if &*request.method == LISTEN => request,
+            _ => return Some(frame.clone()),
+        };
+        match &request.whose {
+            Whose::Session(id) if *id != request.id => {
+                if method == "notifications/subscriptions/acknowledged" {
+                    return None;
+                }
+                let path = ["params", "_meta", "io.modelcontextprotocol/subscriptionId"];
+                Some(frame.with(&path, id.as_json()).unwrap_or(frame.clone()))
+            }
+            _ => Some(frame.clone()),
+        }
+    }
+
+    fn answered(&mut self, tag: Tag, id: &Id, frame: Frame, members: &Members<'_>) {
+        let request = match self.exchanges.remove(&tag) {
+            Some(Exchange::Request(request, _)) => request,
+            Some(Exchange::Batch(mut ids)) => {
+                ids.retain(|it| it != id);
+                self.exchanges.insert(tag, Exchange::Batch(ids));
+                return self.ready.push_back(frame);
+            }
+            other => {
+                self.exchanges.extend(other.map(|other| (tag, other)));
+                return;
+            }
+        };
+        if error_code(members) == Some(code::HEADER_MISMATCH) && self.list(&request) {
+            return;
+        }
+        if &*request.method == "initialize" && request.session == self.session.number {
+            let is_open = self.session.agree(members);
+            if matches!(request.whose, Whose::Reopening) {
+                return match is_open {
+                    true => self.reopened(),
+                    false => self.not_reopened("it does not want to"),
+                };
+            }
+            if !is_open {
+                self.release();
+            }
+        }
+        match request.whose.clone() {
+            Whose::Session(known) => {
+                let frame = self.list_answer(&request, &frame, members).unwrap_or(frame);
+                let is_same = known == request.id && members_id_is(&frame, &known);
+                let frame = match is_same {
+                    true => frame,
+                    false => frame.with(&["id"], known.as_json()).unwrap_or(frame),
+                };
+                self.ready.push_back(frame);
+            }
+            Whose::Listing(call) => self.listed(&request, *call, &frame, members),
+            Whose::Reopening => {}
+        }
+    }
+
+    /// Learns from a list of tools, which may have to be changed.
+    fn list_answer(
+        &mut self,
+        request: &Request,
+        frame: &Frame,
+        members: &Members<'_>,
+    ) -> Option<Frame> {
+        if request.era != Era::Modern || &*request.method != "tools/list" {
+            return None;
+        }
+        self.tools.learn(frame, members)
+    }
+
+    /// Asks which headers a call needs, if the server missed some; `false` if it was told so
+    /// before.
+    pub(super) fn list(&mut self, request: &Request) -> bool {
+        let is_call = &*request.method == "tools/call" && request.era == Era::Modern;
+        if !is_call || request.tries > 0 {
+            return false;
+        }
+        tracing::info!("the server misses headers of a call: its tools are listed again");
+        self.tools.forget();
+        self.list_page(request.clone(), None, 0);
+        true
+    }
+
+    fn list_page(&mut self, call: Request, cursor: Option<Value>, tries: u32) {
+        #[derive(Deserialize)]
+        struct Params {
+            #[serde(rename = "_meta")]
+            meta: serde_json::Map<String, Value>,
+        }
+        let params = call.frame.peek().and_then(|(_, members)| members.params);
+        let params = params.and_then(|params| serde_json::from_slice::<Params>(params).ok());
+        let mut meta = params.map(|params| params.meta).unwrap_or_default();
+        meta.remove("progressToken"); // What goes on here is not the call.
+        let mut params = json!({"_meta": meta});
+        if let Some(cursor) = cursor {
+            params["cursor"] = cursor;
+        }
+        let id = self.own_ids.fresh();
+        let request = Request {
+            whose: Whose::Listing(Box::new(call)),
+            frame: Frame::request(&id, "tools/list", &params),
+            id,
+            method: "tools/list".into(),
+            era: Era::Modern,
+            session: 0,
+            tries,
+        };
+        self.request(request, Duration::ZERO);
+    }
+
+    fn listed(&mut self, request: &Request, call: Request, frame: &Frame, members: &Members<'_>) {
+        #[derive(Deserialize)]
+        struct Page {
+            #[serde(rename = "nextCursor")]
+            next: Option<Value>,
+        }
+        self.tools.learn(frame, members);
+        let page = members.result.map(serde_json::from_slice::<Page>);
+        let next = page.and_then(Result::ok).and_then(|page| page.next);
+        if let Some(next) = next.filter(|next| !next.is_null() && request.tries < PAGES) {
+            return self.list_page(call, Some(next), request.tries + 1);
+        }
+        self.again(call);
+    }
+
+    /// Sends a request once more, as it was.
+    pub(super) fn again(&mut self, mut request: Request) {
+        request.tries += 1;
+        self.request(request, Duration::ZERO);
+    }
+
+    /// The session is open, or will not be: what waited for it goes out.
+    pub(super) fn release(&mut self) {
+        for request in std::mem::take(&mut self.session.refused) {
+            self.again(request);
+        }
+        for (frame, load) in std::mem::take(&mut self.session.held) {
+            drop(load);
+            self.send(frame);
+        }
+    }
+
+    /// The server knows us again.
+    fn reopened(&mut self) {
+        match self.session.initialized.clone() {
+            Some(frame) => {
+                let tag = self.tell(frame, None);
+                self.session.state = State::Told(tag);
+            }
+            None => self.release(),
+        }
+    }
+}
+
+fn error_code(members: &Members<'_>) -> Option<i64> {
+    #[derive(Deserialize)]
+    struct RpcError {
+        code: i64,
+    }
+    let error = serde_json::from_slice::<RpcError>(members.error?).ok()?;
+    Some(error.code)
+}
+
+fn members_id_is(frame: &Frame, known: &Id) -> bool {
+    matches!(frame.peek(), Some((Kind::Response { id: Some(id) }, _)) if id == *known)
+}

@@ -1,0 +1,111 @@
+//! What a legacy server wants to be reminded of with every request.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use reqwest::header::{HeaderMap, HeaderValue};
+use serde::Deserialize;
+use tokio::task::AbortHandle;
+
+use super::ask::Request;
+use super::body::Load;
+use super::stream::Tag;
+use crate::frame::{Frame, Id, Kind, Members};
+
+/// A session with a legacy server, opened or being opened.
+#[derive(Default)]
+pub struct Session {
+    pub state: State,
+    /// How many there were before it.
+    pub number: u32,
+    pub id: Option<HeaderValue>,
+    version: Option<HeaderValue>,
+    /// What it was opened by, should the server forget it.
+    pub initialize: Option<Frame>,
+    pub initialized: Option<Frame>,
+    /// What waits until it is open.
+    pub held: VecDeque<(Frame, Arc<Load>)>,
+    /// What was refused in the session before, and goes out first.
+    pub refused: Vec<Request>,
+    /// The stream of what belongs to no request.
+    pub listening: Option<AbortHandle>,
+}
+
+/// How far it is.
+#[derive(Default, PartialEq)]
+pub enum State {
+    /// Nobody opened it.
+    #[default]
+    Closed,
+    /// The server was asked to open it.
+    Asked,
+    /// The server has answered.
+    Agreed,
+    /// The server is being told that it is open.
+    Told(Tag),
+    /// The stream that questions may come on is being opened.
+    Listens(Tag),
+    /// It is open.
+    Open,
+}
+
+impl Session {
+    /// What every request in it bears.
+    pub fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        if let Some(id) = &self.id {
+            headers.insert("mcp-session-id", id.clone());
+        }
+        if let Some(version) = &self.version {
+            headers.insert("mcp-protocol-version", version.clone());
+        }
+        headers
+    }
+
+    /// It is to be opened by this request, as if there had been none before.
+    pub fn ask(&mut self, initialize: Frame) {
+        self.initialize = Some(initialize);
+        self.state = State::Asked;
+        self.number += 1;
+        self.id = None;
+        self.version = None;
+        if let Some(listening) = self.listening.take() {
+            listening.abort();
+        }
+    }
+
+    /// The server has answered that; `false` if it does not want to.
+    pub fn agree(&mut self, members: &Members<'_>) -> bool {
+        #[derive(Deserialize)]
+        struct Result {
+            #[serde(rename = "protocolVersion")]
+            version: String,
+        }
+        let result = members.result.map(serde_json::from_slice::<Result>);
+        let version = result.and_then(std::result::Result::ok);
+        let Some(version) = version else {
+            self.state = State::Closed;
+            return false;
+        };
+        self.version = HeaderValue::try_from(version.version).ok();
+        self.state = State::Agreed;
+        true
+    }
+
+    /// Whether messages have to wait.
+    pub fn holds(&self) -> bool {
+        matches!(
+            self.state,
+            State::Asked | State::Told(_) | State::Listens(_)
+        )
+    }
+
+    /// Takes back a request that waits; `false` if it does not.
+    pub fn unhold(&mut self, id: &Id) -> bool {
+        let before = self.held.len() + self.refused.len();
+        let is = |frame: &Frame| matches!(frame.peek(), Some((Kind::Request { id: it, .. }, _)) if it == *id);
+        self.held.retain(|(frame, _)| !is(frame));
+        self.refused.retain(|request| request.id != *id);
+        self.held.len() + self.refused.len() < before
+    }
+}

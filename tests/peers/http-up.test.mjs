@@ -1,0 +1,121 @@
+// Servers of every SDK by HTTP, and clients on stdio: the same stories as with servers on stdio.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { BOOKED, DELETE, STEPS, TABLE } from "./jobs.mjs";
+import { Person } from "./person.mjs";
+import { Client, HTTP_SERVERS, MODERN_CLIENTS, Wire, serve, wrap } from "./world.mjs";
+
+const MODERN = ["sdk-2", "sdk-2-dual", "python-rounds", "fastmcp-rounds"];
+
+/** Each server meets a client of either era. */
+const PAIRS = {
+  "sdk-1": ["sdk-1", "sdk-2"],
+  "sdk-1.20": ["sdk-1.20", "python-modern"],
+  python: ["python", "sdk-2"],
+  fastmcp: ["sdk-1", "fastmcp-modern"],
+  "sdk-2": ["sdk-1", "sdk-2"],
+  "sdk-2-dual": ["sdk-1", "sdk-2-auto"],
+  "python-rounds": ["sdk-1", "python-modern"],
+  "fastmcp-rounds": ["fastmcp", "sdk-2"],
+};
+
+/** The steps that client and server have words for. */
+function steps(client, server) {
+  const { accept, decline, cancel, wizard, both, serverCancel, link, progress } = STEPS;
+  const links = client !== "sdk-1.20" && server !== "sdk-1.20";
+  // A modern client hears that a question was taken back once it comes with an answer.
+  const late = { ...serverCancel, answers: [{ message: DELETE, action: "cancel", after: 1_000 }] };
+  return {
+    accept, decline, cancel, wizard, both,
+    ...(MODERN.includes(server) ? {} : { serverCancel: client in MODERN_CLIENTS ? late : serverCancel }),
+    ...(links ? { link } : {}),
+    sample: { tool: "sample" },
+    roots: { tool: "roots" },
+    progress,
+  };
+}
+
+describe("a client on stdio and a server by HTTP", { concurrency: 2 }, () => {
+  for (const server of Object.keys(HTTP_SERVERS)) {
+    for (const sdk of PAIRS[server]) {
+      test(`${sdk} and ${server}`, async () => {
+        const { command } = await wrap(await serve(server));
+        const wanted = steps(sdk, server);
+        const client = new Client(sdk, { command, declare: sdk === "sdk-1.20" ? "{}" : "form+url", also: ["sampling", "roots"], steps: Object.values(wanted) });
+        const brought = {};
+        for (const step of Object.keys(wanted)) brought[step] = await client.brought();
+        const told = await client.done();
+
+        assert.deepEqual(brought.accept[0].content, BOOKED);
+        assert.deepEqual([brought.decline[0].action, brought.cancel[0].action], ["decline", "cancel"]);
+        assert.deepEqual(brought.wizard.map(({ content }) => content.value), [1, 2, 3, 4, 5].map((step) => `value ${step}`));
+        assert.deepEqual(brought.both.map(({ content }) => content), [{ town: "Olinda" }, { day: "Monday" }]);
+        if (wanted.serverCancel) assert.ok(brought.serverCancel[0].error);
+        if (wanted.link) assert.equal(brought.link[0].action, "accept");
+        assert.equal(brought.sample[0].model, "parrot");
+        assert.equal(brought.roots[0].roots[0].uri, "file:///home");
+        const counts = told.flatMap(({ progress }) => (progress?.total ? [progress.progress] : []));
+        assert.deepEqual(counts, [1, 2]);
+      });
+    }
+  }
+});
+
+describe("a client that cannot ask, and a server by HTTP", { concurrency: 2 }, () => {
+  for (const server of ["sdk-1", "sdk-2", "fastmcp"]) {
+    test(`${server} is answered on the page`, async () => {
+      const { announce, command } = await wrap(await serve(server));
+      const client = new Client("sdk-1", { command, declare: "nothing", steps: [{ tool: "form" }, { tool: "confirm" }] });
+      const person = await Person.at(announce);
+      await person.accept((await person.sees(TABLE)).id, BOOKED);
+      assert.deepEqual((await client.brought())[0].content, BOOKED);
+      await person.decline((await person.sees(DELETE)).id);
+      assert.equal((await client.brought())[0].action, "decline");
+      await client.done();
+    });
+  }
+});
+
+describe("a server by HTTP that goes away", { concurrency: 2 }, () => {
+  /** A call, and its answer when it comes. */
+  function begin(wire, name) {
+    const id = ++wire.id;
+    wire.send({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: {} } });
+    return wire.told.next((line) => line.id === id && !line.method);
+  }
+
+  for (const sdk of ["sdk-1", "python"]) {
+    test(`${sdk} starts again in the middle of a question`, async () => {
+      const first = await serve(sdk);
+      const { announce, command } = await wrap(first);
+      const wire = new Wire(command);
+      await wire.open();
+      const person = await Person.at(announce);
+      const call = begin(wire, "confirm");
+      const { id } = await person.sees(DELETE);
+      first.process.kill("SIGKILL");
+      await first.end();
+      await serve(sdk, { MIDCALL_PEER_PORT: new URL(first.url).port });
+
+      const { error } = await call;
+      assert.equal(error.code, -32603);
+      assert.match(error.message, /started again|not known/);
+      assert.equal((await person.closed(id)).state, "withdrawn");
+
+      const again = begin(wire, "confirm");
+      await person.accept((await person.sees(DELETE)).id, { sure: true });
+      const { result } = await again;
+      assert.deepEqual(JSON.parse(result.content[0].text)[0].content, { sure: true });
+      wire.process.stdin.end();
+      assert.equal(await wire.end(), 0);
+    });
+  }
+
+  test("nobody is there", async () => {
+    const wire = new Wire((await wrap({ url: "http://127.0.0.1:1/mcp" })).command);
+    const { error } = await wire.call("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "wire", version: "1" } });
+    assert.match(error.message, /was not reached/);
+    wire.process.stdin.end();
+    assert.equal(await wire.end(), 0);
+  });
+});
