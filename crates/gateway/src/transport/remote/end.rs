@@ -21,6 +21,7 @@ const SAFE: &[&str] = &[
     "resources/read",
     "resources/templates/list",
     "server/discover",
+    "tasks/get",
     "tools/list",
 ];
 
@@ -58,7 +59,7 @@ impl Remote {
             Ending::Refused(refusal)
                 if is_legacy
                     && request.tries == 0
-                    && refusal.forgot_session()
+                    && refusal.forgot_session(Some(&request.id))
                     && self.reopen(request.session) =>
             {
                 return self.resend(request);
@@ -68,7 +69,7 @@ impl Remote {
             {
                 return;
             }
-            Ending::Broken(_) | Ending::Refused(Refusal::HungUp(_))
+            Ending::Broken(_) | Ending::Refused(Refusal::HungUp(_) | Refusal::Unreached(_))
                 if request.era == Era::Modern && self.repeat(&request, &sent) =>
             {
                 return;
@@ -211,7 +212,7 @@ impl Remote {
     fn told(&mut self, tag: Tag, session: u32, ending: Ending) {
         let is_opening = self.session.state == State::Told(tag);
         match ending {
-            Ending::Refused(refusal) if !is_opening && refusal.forgot_session() => {
+            Ending::Refused(refusal) if !is_opening && refusal.forgot_session(None) => {
                 self.reopen(session);
             }
             Ending::Refused(refusal) => {
