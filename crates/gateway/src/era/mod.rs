@@ -11,6 +11,7 @@ pub mod bridge;
 mod elsewhere;
 mod follow;
 mod front;
+mod kept;
 pub mod legacy;
 mod listen;
 mod opening;
@@ -20,6 +21,7 @@ mod round;
 #[cfg(test)]
 mod stories;
 mod task;
+mod welcome;
 mod words;
 
 pub use ask::sorted;

@@ -10,7 +10,8 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::Step;
-use super::ask::Ask;
+use super::ask::{Ask, Back};
+use super::kept::Kept;
 use crate::frame::{Frame, Id, Members};
 use crate::token::Token;
 
@@ -19,8 +20,7 @@ pub struct Parked {
     calls: HashMap<Id, Call>,
     /// The session's ids, by those that the client came back under.
     ids: HashMap<Id, Id>,
-    kept: VecDeque<Kept>,
-    bytes: usize,
+    kept: Kept,
     hold: Option<Duration>,
     patience: Duration,
     count: u64,
@@ -54,29 +54,8 @@ struct Waiter {
     token: Option<Box<[u8]>>,
 }
 
-/// A call that is over, for a client that did not hear of it.
-struct Kept {
-    states: VecDeque<Token>,
-    digest: [u8; 32],
-    frame: Frame,
-    until: Instant,
-}
-
-/// A client that comes back.
-pub struct Back<'a> {
-    pub id: Id,
-    pub token: Option<&'a [u8]>,
-    pub digest: [u8; 32],
-    pub responses: &'a mut Value,
-}
-
 /// How long a client that has nothing to ask may take to come back.
 const AWAY: Duration = Duration::from_secs(60);
-
-/// How long, how many and how large results are kept for those who come back once more.
-const KEPT: Duration = Duration::from_secs(10 * 60);
-const MOST_KEPT: usize = 256;
-const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// How many calls may be open.
 const MOST: usize = 10_000;
@@ -93,8 +72,7 @@ impl Parked {
         Self {
             calls: HashMap::new(),
             ids: HashMap::new(),
-            kept: VecDeque::new(),
-            bytes: 0,
+            kept: Kept::default(),
             hold,
             patience,
             count: 0,
@@ -113,9 +91,8 @@ impl Parked {
 
     /// Whether a client that comes back by this state was told to.
     pub fn gave(&self, state: &str) -> bool {
-        let calls = self.calls.values().map(|call| &call.states);
-        let kept = self.kept.iter().map(|kept| &kept.states);
-        calls.chain(kept).flatten().any(|known| known.is(state))
+        let mut known = self.calls.values().flat_map(|call| &call.states);
+        known.any(|known| known.is(state)) || self.kept.knows(state)
     }
 
     /// A call begins.
@@ -219,15 +196,10 @@ impl Parked {
         limits: &Limits,
         steps: &mut Vec<Step>,
     ) {
-        self.make_room(now);
-        let is_known = |states: &VecDeque<Token>| states.iter().any(|known| known.is(state));
-        if let Some(kept) = self
-            .kept
-            .iter()
-            .find(|kept| is_known(&kept.states) && kept.digest == back.digest)
-        {
-            return steps.extend(kept.frame.with(&["id"], back.id.as_json()).map(Step::Out));
+        if let Some(kept) = self.kept.result(now, state, back.digest) {
+            return steps.extend(kept.with(&["id"], back.id.as_json()).map(Step::Out));
         }
+        let is_known = |states: &VecDeque<Token>| states.iter().any(|known| known.is(state));
         let mut calls = self.calls.iter_mut();
         let found = calls.find(|(_, call)| is_known(&call.states) && call.digest == back.digest);
         let Some((session_id, call)) = found else {
@@ -292,14 +264,7 @@ impl Parked {
         self.ids.remove(&waiter.id);
         steps.extend(frame.with(&["id"], waiter.id.as_json()).map(Step::Out));
         if !call.states.is_empty() {
-            self.bytes += frame.len();
-            self.kept.push_back(Kept {
-                states: call.states,
-                digest: call.digest,
-                frame,
-                until: now + KEPT,
-            });
-            self.make_room(now);
+            self.kept.add(now, call.states, call.digest, frame);
         }
     }
 
@@ -379,19 +344,6 @@ impl Parked {
                 let cancel = Frame::write(&cancel).with(&["params", "requestId"], id.as_json());
                 steps.extend(cancel.map(Step::In));
             }
-        }
-    }
-
-    /// Drops what was kept long enough, and the oldest of what is too much.
-    fn make_room(&mut self, now: Instant) {
-        while let Some(oldest) = self.kept.front() {
-            let is_too_much =
-                self.kept.len() > 1 && (self.kept.len() > MOST_KEPT || self.bytes > MOST_BYTES);
-            if oldest.until > now && !is_too_much {
-                return;
-            }
-            self.bytes -= oldest.frame.len();
-            self.kept.pop_front();
         }
     }
 }
