@@ -14,7 +14,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    Wrap(wrap::Cmd),
+    Wrap(Box<wrap::Cmd>),
     Serve(serve::Cmd),
     Open(open::Cmd),
     Demo(demo::Cmd),

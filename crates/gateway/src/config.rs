@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -32,7 +32,8 @@ use crate::transport::upstream::Place;
 pub struct Config {
     pub listen: SocketAddr,
     pub upstreams: Vec<Hosted>,
-    pub asks_per_minute: u32,
+    /// How much may wait at the desk.
+    pub desk: midcall_desk::Rules,
     /// Whether somebody is asked on the page.
     pub opens: bool,
 }
@@ -95,6 +96,7 @@ struct Serve {
     store: Option<Spanned<String>>,
     public_url: Option<Spanned<String>>,
     asks_per_minute: Option<u32>,
+    open_questions: Option<usize>,
 }
 
 #[derive(Default, Deserialize)]
@@ -168,6 +170,10 @@ fn understand(written: Written, folder: &Path, locale: Locale) -> Result<Config,
             (said.span(), reason.to_owned())
         })?,
     };
+    if let Some(said) = written.serve.listen.filter(|_| !is_here(listen)) {
+        let reason = "only 127.0.0.1 or [::1] with mode = \"local\": one person, on this machine";
+        return misfit(said.span(), reason);
+    }
     if let Some(store) = written
         .serve
         .store
@@ -213,13 +219,28 @@ fn understand(written: Written, folder: &Path, locale: Locale) -> Result<Config,
         opens |= is_page(&one.rules.routes) || one.rules.policy.routes().any(is_page);
         upstreams.push(one);
     }
+    let mut desk = midcall_desk::Rules::default();
+    desk.asks_per_minute = (written.serve.asks_per_minute).unwrap_or(desk.asks_per_minute);
+    if let Some(most) = written.serve.open_questions {
+        desk.open_per_user = most;
+        desk.open_per_server = most;
+        desk.open_per_conversation = most;
+    }
     Ok(Config {
         listen,
         upstreams,
-        asks_per_minute: (written.serve.asks_per_minute)
-            .unwrap_or(midcall_desk::Rules::default().asks_per_minute),
+        desk,
         opens,
     })
+}
+
+/// Whether only this machine gets there.
+fn is_here(listen: SocketAddr) -> bool {
+    let here = [
+        IpAddr::from(Ipv4Addr::LOCALHOST),
+        Ipv6Addr::LOCALHOST.into(),
+    ];
+    here.contains(&listen.ip())
 }
 
 impl Upstream {
@@ -359,6 +380,7 @@ mod tests {
             listen = "[::1]:8642"
             store = "memory"
             asks_per_minute = 7
+            open_questions = 9
 
             [identity]
             mode = "local"
@@ -384,7 +406,8 @@ mod tests {
         );
         let config = config.unwrap();
         assert_eq!(config.listen, "[::1]:8642".parse().unwrap());
-        assert_eq!((config.asks_per_minute, config.opens), (7, true));
+        assert_eq!((config.desk.asks_per_minute, config.opens), (7, true));
+        assert_eq!(config.desk.open_per_server, 9);
         let [files, more] = &config.upstreams[..] else {
             panic!("there are two");
         };
@@ -497,6 +520,10 @@ mod tests {
             (
                 "[serve]\nlisten = \"here\"",
                 "line 2, column 10: expected an address and a port, like 127.0.0.1:8642",
+            ),
+            (
+                "[serve]\nlisten = \"0.0.0.0:1\"",
+                "line 2, column 10: only 127.0.0.1 or [::1] with mode = \"local\": one person, on this machine",
             ),
             (
                 "[serve]\nstore = \"a.db\"",

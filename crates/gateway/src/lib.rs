@@ -30,7 +30,7 @@ pub fn run() -> ExitCode {
         cli::Command::Lint(lint) => cmd::lint::run(lint),
         cli::Command::Doctor(doctor) => cmd::doctor::run(doctor),
         cli::Command::Demo(demo) => cmd::demo::run(demo),
-        cli::Command::Wrap(wrap) => cmd::wrap::run(wrap),
+        cli::Command::Wrap(wrap) => cmd::wrap::run(*wrap),
         cli::Command::Serve(serve) => cmd::serve::run(serve),
         cli::Command::Open(open) => cmd::open::run(open),
         cli::Command::Desk(desk) => cmd::desk::run(desk),

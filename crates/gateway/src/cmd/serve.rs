@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use midcall_core::catalog::Locale;
-use midcall_desk::Rules;
 
 use crate::config::Config;
 use crate::http::Bounds;
@@ -70,12 +69,10 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let flags = Flags {
         page_addr: config.listen,
         announce: cmd.announce,
-        timeout: Rules::default().patience,
+        timeout: config.desk.patience,
         log: cmd.log,
     };
-    let mut rules = Rules::default();
-    rules.asks_per_minute = config.asks_per_minute;
-    let local = Local::open(flags, rules, Bounds::default()).await?;
+    let local = Local::open(flags, config.desk, Bounds::default()).await?;
     let opens = config.opens && !cmd.no_open;
     host::host(local, config.upstreams, opens, |addresses| {
         say("mcp.elicitation.terminal.serve_ready");

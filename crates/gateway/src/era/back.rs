@@ -227,6 +227,7 @@ impl Back {
         params.insert("_meta".into(), Value::Object(told));
         let written = serde_json::to_string(&params).unwrap_or_default();
         steps.extend(frame.with(&["params"], &written).map(Step::Out));
+        params.shift_remove("inputResponses"); // It has heard them.
         self.ids.insert(id.clone(), id.clone());
         let call = Call {
             params,

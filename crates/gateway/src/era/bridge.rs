@@ -206,6 +206,7 @@ impl Bridge {
             return self.tell(now, Event::Client(frame), acts);
         };
         let mut steps = Vec::new();
+        front.server_has_rounds(self.back.is_some());
         front.client_says(now, frame, &mut steps);
         self.session.client_can(front.modes());
         self.front_steps(now, steps, acts);
@@ -289,7 +290,9 @@ impl Bridge {
             let mut steps = Vec::new();
             match act {
                 Act::ToClient(frame) if let Some(front) = &mut self.front => {
-                    front.session_says(now, frame, &mut steps);
+                    let back = self.back.as_ref();
+                    let of = back.and_then(|back| back.asked.get(&question(&frame)?));
+                    front.session_says(now, frame, of, &mut steps);
                     self.front_steps(now, steps, acts);
                 }
                 Act::Elsewhere(id, request, refusal) => {

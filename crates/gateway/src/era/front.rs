@@ -39,6 +39,8 @@ pub struct Front {
     /// Requests that cannot ask anything.
     plain: HashMap<Id, Plain>,
     level: Option<Value>,
+    /// Whether the server asks in rounds, too.
+    has_rounds: bool,
     pub(super) own_ids: OwnIds,
     limits: Limits,
 }
@@ -64,6 +66,7 @@ impl Front {
             following: Following::default(),
             plain: HashMap::new(),
             level: None,
+            has_rounds: false,
             own_ids: OwnIds::default(),
             limits: Limits::default(),
         }
@@ -80,6 +83,11 @@ impl Front {
     /// Whether what the client said waits until the session is open.
     pub fn is_opening(&self) -> bool {
         matches!(self.opening, Opening::Under(..))
+    }
+
+    /// Whether the server asks in rounds, too: then it hears answers that nobody asked for.
+    pub fn server_has_rounds(&mut self, has_rounds: bool) {
+        self.has_rounds = has_rounds;
     }
 
     /// Whether a token is that of a call in which something can be asked.
@@ -135,7 +143,7 @@ impl Front {
         match kind {
             Kind::Request { id, method } => self.request(now, &frame, id, &method, &members, steps),
             Kind::Notification { method } if method == "notifications/cancelled" => {
-                self.cancelled(now, &frame, &members, steps);
+                self.cancelled(&frame, &members, steps);
             }
             Kind::Batch => {
                 for part in frame.parts() {
@@ -232,6 +240,9 @@ impl Front {
             let is_cacheable = method == "resources/read";
             self.parked
                 .open(now, id, token, digest, is_cacheable, is_loud);
+            if self.has_rounds && !responses.is_null() {
+                params["inputResponses"] = responses;
+            }
         } else {
             let is_cacheable = method.ends_with("/list");
             self.plain.insert(
@@ -247,13 +258,7 @@ impl Front {
     }
 
     /// The client takes a request back.
-    fn cancelled(
-        &mut self,
-        now: Instant,
-        frame: &Frame,
-        members: &Members<'_>,
-        steps: &mut Vec<Step>,
-    ) {
+    fn cancelled(&mut self, frame: &Frame, members: &Members<'_>, steps: &mut Vec<Step>) {
         let Some(id) = members.request_id.and_then(Id::read) else {
             return;
         };
@@ -261,19 +266,26 @@ impl Front {
             return;
         }
         self.plain.remove(&id);
-        let call = self.parked.cancel(now, &id, steps).unwrap_or(id);
+        let call = self.parked.cancel(&id, steps).unwrap_or(id);
         let cancel = frame.with(&["params", "requestId"], call.as_json());
         steps.extend(cancel.map(Step::In));
     }
 
-    /// The session says something to the client.
-    pub fn session_says(&mut self, now: Instant, frame: Frame, steps: &mut Vec<Step>) {
+    /// The session says something to the client. Where it is known what a question belongs to,
+    /// that is told: the call, and what the server calls the question.
+    pub fn session_says(
+        &mut self,
+        now: Instant,
+        frame: Frame,
+        of: Option<&(Id, String)>,
+        steps: &mut Vec<Step>,
+    ) {
         let Some((kind, members)) = frame.peek() else {
             return;
         };
         match kind {
             Kind::Response { id: Some(id) } => self.response(now, &id, &frame, &members, steps),
-            Kind::Request { id, method } => self.question(now, id, &method, &members, steps),
+            Kind::Request { id, method } => self.question(id, &method, &members, of, steps),
             Kind::Notification { method } => match &*method {
                 "notifications/progress" => {
                     steps.extend(self.parked.progress(&frame, &members).map(Step::Out));
@@ -297,7 +309,7 @@ impl Front {
             },
             Kind::Batch => {
                 for part in frame.parts() {
-                    self.session_says(now, part, steps);
+                    self.session_says(now, part, None, steps);
                 }
             }
             Kind::Response { id: None } | Kind::Odd => steps.push(Step::Out(frame)),
@@ -328,10 +340,10 @@ impl Front {
     /// The session wants to know something from the client.
     fn question(
         &mut self,
-        now: Instant,
         id: Id,
         method: &str,
         members: &Members<'_>,
+        of: Option<&(Id, String)>,
         steps: &mut Vec<Step>,
     ) {
         if method == "ping" {
@@ -350,7 +362,7 @@ impl Front {
         }
         let (params, elicitation) = modern_params(method, members.params, &self.limits);
         let ask = Ask::new(id, method, params, elicitation);
-        if let Err(ask) = self.parked.ask(now, ask, steps) {
+        if let Err(ask) = self.parked.ask(ask, of) {
             let told = "midcall: the client is asked in its calls, and none is open";
             steps.push(Step::In(Frame::error(
                 Some(&ask.id),
@@ -365,7 +377,10 @@ impl Front {
         self.parked.wakes_at(somebody_thinks)
     }
 
+    /// Comes after everything that happens: what was asked at once is told at once.
     pub fn woke(&mut self, now: Instant, somebody_thinks: bool, steps: &mut Vec<Step>) {
+        self.parked.tell(now, steps);
         self.parked.woke(now, somebody_thinks, steps);
+        self.parked.tell(now, steps);
     }
 }

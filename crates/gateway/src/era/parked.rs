@@ -20,6 +20,8 @@ pub struct Parked {
     calls: HashMap<Id, Call>,
     /// The session's ids, by those that the client came back under.
     ids: HashMap<Id, Id>,
+    /// Calls with something that the client is still to be asked.
+    untold: Vec<Id>,
     kept: Kept,
     hold: Option<Duration>,
     patience: Duration,
@@ -72,6 +74,7 @@ impl Parked {
         Self {
             calls: HashMap::new(),
             ids: HashMap::new(),
+            untold: Vec::new(),
             kept: Kept::default(),
             hold,
             patience,
@@ -141,26 +144,52 @@ impl Parked {
             .any(|call| call.is_loud && call.waiter.is_some())
     }
 
-    /// Asks the client in its oldest call, or gives the question back if there is none.
-    pub fn ask(&mut self, now: Instant, mut ask: Ask, steps: &mut Vec<Step>) -> Result<(), Ask> {
-        let running = self.calls.values_mut().filter(|call| call.result.is_none());
-        let oldest =
-            running.min_by_key(|call| (call.waiter.is_none(), call.asks >= ENOUGH, call.nth));
-        let Some(call) = oldest else {
+    /// Asks the client in the call that the question is `of`, by the name it has there. Where that
+    /// is not known, it is the oldest call; where there is none, the question is given back.
+    pub fn ask(&mut self, mut ask: Ask, of: Option<&(Id, String)>) -> Result<(), Ask> {
+        let is_running = |call: &Call| call.result.is_none();
+        let own = of.and_then(|(id, name)| {
+            let call = self.calls.get(id).filter(|call| is_running(call))?;
+            let is_new = |ask: &Ask| ask.key != *name;
+            let name = call
+                .asked
+                .iter()
+                .chain(&call.untold)
+                .all(is_new)
+                .then_some(name);
+            Some((id.clone(), name.cloned()))
+        });
+        let oldest = || {
+            let running = self.calls.iter().filter(|(_, call)| is_running(call));
+            let oldest = running
+                .min_by_key(|(_, call)| (call.waiter.is_none(), call.asks >= ENOUGH, call.nth));
+            oldest.map(|(id, _)| (id.clone(), None))
+        };
+        let Some((id, name)) = own.or_else(oldest) else {
             return Err(ask);
         };
-        call.asks += 1;
-        ask.key = format!("q{}", call.asks);
-        call.untold.push(ask);
-        let told = call.tell(now, self.patience);
-        self.told(told, steps);
+        if let Some(call) = self.calls.get_mut(&id) {
+            call.asks += 1;
+            ask.key = name.unwrap_or_else(|| format!("q{}", call.asks));
+            call.untold.push(ask);
+            self.untold.push(id);
+        }
         Ok(())
     }
 
+    /// Tells the client what it was asked since it was told last.
+    pub fn tell(&mut self, now: Instant, steps: &mut Vec<Step>) {
+        for id in std::mem::take(&mut self.untold) {
+            let call = self.calls.get_mut(&id);
+            let told = call.and_then(|call| call.tell(now, self.patience));
+            self.told(told, steps);
+        }
+    }
+
     /// Questions whose call is over are asked in another, or not at all.
-    fn ask_elsewhere(&mut self, now: Instant, asks: Vec<Ask>, steps: &mut Vec<Step>) {
+    fn ask_elsewhere(&mut self, asks: Vec<Ask>, steps: &mut Vec<Step>) {
         for ask in asks {
-            if let Err(ask) = self.ask(now, ask, steps) {
+            if let Err(ask) = self.ask(ask, None) {
                 steps.push(Step::In(ask.unanswered()));
             }
         }
@@ -244,7 +273,7 @@ impl Parked {
         if let Some(result) = call.result.take() {
             let left = std::mem::take(&mut call.untold);
             self.ends(now, &session_id, result, steps);
-            return self.ask_elsewhere(now, left, steps);
+            return self.ask_elsewhere(left, steps);
         }
         let told = call.tell(now, self.patience);
         self.told(told, steps);
@@ -269,11 +298,11 @@ impl Parked {
     }
 
     /// The client takes a call back: the id that the session knows it by.
-    pub fn cancel(&mut self, now: Instant, id: &Id, steps: &mut Vec<Step>) -> Option<Id> {
+    pub fn cancel(&mut self, id: &Id, steps: &mut Vec<Step>) -> Option<Id> {
         let id = self.ids.remove(id)?;
         if let Some(call) = self.calls.remove(&id) {
             let left = call.asked.into_iter().chain(call.untold);
-            self.ask_elsewhere(now, left.collect(), steps);
+            self.ask_elsewhere(left.collect(), steps);
         }
         Some(id)
     }
@@ -335,7 +364,7 @@ impl Parked {
                 let left: Vec<Ask> = call.asked.into_iter().chain(call.untold).collect();
                 if call.result.is_some() {
                     // It is over, and nobody came for it.
-                    self.ask_elsewhere(now, left, steps);
+                    self.ask_elsewhere(left, steps);
                     continue;
                 }
                 steps.extend(left.iter().map(|ask| Step::In(ask.unanswered())));

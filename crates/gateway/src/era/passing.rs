@@ -74,8 +74,9 @@ impl Bridge {
                 let front = self.front.as_ref();
                 let comes_back = front.is_some_and(|front| front.gave_state(&members));
                 let makes_tasks = self.back.as_ref().is_some_and(Back::makes_tasks);
+                let is_task = makes_tasks && has_no_tasks(&method, &members);
                 let passes = !comes_back
-                    && !(makes_tasks && has_no_tasks(&method, &members))
+                    && !is_task
                     && !self.is_elsewhere(members.name)
                     && self.session.stays_out(&method, declared(&members));
                 if passes {

@@ -10,6 +10,7 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use axum::{Extension, Json};
 use futures_util::future::join_all;
+use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
@@ -47,6 +48,7 @@ pub async fn host(
     ready: impl FnOnce(&[(String, String)]),
 ) -> anyhow::Result<()> {
     let errors = Printer::start(io::stderr());
+    take_handles();
     local.join();
     let (desk, door) = (local.desk.clone(), local.door());
     let room = Room::of(desk.clone(), door.clone(), opens);
@@ -81,6 +83,15 @@ pub async fn host(
     serving.close().await?;
     errors.finish();
     Ok(())
+}
+
+/// Takes as many file handles as the system gives: each session has some.
+fn take_handles() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::warn!(%error, "the number of file handles stays as it is");
+    }
 }
 
 /// `GET /readyz`: whether new calls are taken.

@@ -21,13 +21,12 @@ pub struct Address {
         long = "header",
         env = "MIDCALL_HEADER",
         value_name = "NAME: VALUE",
-        requires = "url",
         value_delimiter = '\n',
         hide_env_values = true
     )]
     headers: Vec<String>,
     /// A file of certificates (PEM) to trust beside the system's
-    #[arg(long, env = "MIDCALL_CA", value_name = "FILE", requires = "url")]
+    #[arg(long, env = "MIDCALL_CA", value_name = "FILE")]
     ca: Option<PathBuf>,
 }
 
@@ -35,7 +34,8 @@ impl Address {
     /// The target, if there is an address.
     pub fn target(&self) -> Result<Option<Target>, TargetError> {
         let Some(url) = &self.url else {
-            return Ok(None);
+            let is_bare = self.headers.is_empty() && self.ca.is_none();
+            return is_bare.then_some(None).ok_or(TargetError::NoUrl);
         };
         let target = Target::new(url, &self.headers, self.ca.as_deref())?;
         if target.is_open_to_others() {

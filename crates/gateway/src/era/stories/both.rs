@@ -76,7 +76,7 @@ fn of_a_mixed_round_the_client_gets_what_it_can_ask() {
         2,
         "tools/call",
         json!({"name": "book", "requestState": round["result"]["requestState"],
-        "inputResponses": {"q1": monday()}, "_meta": {"progressToken": "u"}}),
+        "inputResponses": {"a": monday()}, "_meta": {"progressToken": "u"}}),
         forms,
     ));
     let again = world.told_server();
@@ -89,6 +89,43 @@ fn of_a_mixed_round_the_client_gets_what_it_can_ask() {
     assert_eq!(
         world.told_client(),
         json!({"jsonrpc": "2.0", "id": 2, "result": {"resultType": "complete", "content": []}})
+    );
+}
+
+#[test]
+fn questions_are_told_together_in_their_own_call_and_by_their_own_names() {
+    let forms = json!({"form": {}});
+    let mut world = modern_to_modern("client,page", forms.clone());
+    let call = |id: u64, more: Value| {
+        let mut params = json!({"name": format!("tool {id}")});
+        for (name, value) in more.as_object().into_iter().flatten() {
+            params[name] = value.clone();
+        }
+        modern(id, "tools/call", params, forms.clone())
+    };
+    world.client(call(1, json!({})));
+    let _older = world.told_server();
+    // What nobody asked for, the server may know what to do with.
+    world.client(call(2, json!({"inputResponses": {"c": monday()}})));
+    let sent = world.told_server();
+    assert_eq!(sent["params"]["inputResponses"]["c"], monday());
+    let requests = json!({"a": {"method": "elicitation/create", "params": day()},
+        "b": {"method": "elicitation/create", "params": day()}});
+    world.server(
+        json!({"jsonrpc": "2.0", "id": sent["id"], "result": {"resultType": "input_required",
+        "inputRequests": requests}}),
+    );
+    let round = world.told_client();
+    assert_eq!(round["id"], 2);
+    let asked = round["result"]["inputRequests"].as_object().unwrap();
+    assert_eq!(asked.keys().collect::<Vec<_>>(), ["a", "b"]);
+    let state = &round["result"]["requestState"];
+    let answers = json!({"requestState": state, "inputResponses": {"a": monday(), "b": monday()}});
+    world.client(call(2, answers));
+    let again = world.told_server();
+    assert_eq!(
+        again["params"]["inputResponses"],
+        json!({"a": monday(), "b": monday()})
     );
 }
 

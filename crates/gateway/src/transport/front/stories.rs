@@ -9,7 +9,7 @@ use super::seat::{Party, Reading, Seat};
 use super::streams::{BY_GET, OpenError, Whose};
 use crate::frame::Frame;
 
-fn seat(whose: Whose) -> (Seat, Arc<Party>) {
+fn sit(whose: Whose) -> (Seat, Arc<Party>) {
     Seat::new(whose, Arc::default())
 }
 
@@ -42,7 +42,7 @@ fn result(id: &Value, result: Value) -> Frame {
 
 #[tokio::test]
 async fn clients_with_equal_ids_and_tokens_hear_their_own() {
-    let (mut seat, party) = seat(Whose::Shared);
+    let (mut seat, party) = sit(Whose::Shared);
     let params = |who: &str| json!({"name": who, "_meta": {"progressToken": "p"}});
     let mut one = call(&party, &request(1, "tools/call", params("one"))).await;
     let mut other = call(&party, &request(1, "tools/call", params("other"))).await;
@@ -80,7 +80,7 @@ async fn clients_with_equal_ids_and_tokens_hear_their_own() {
 
 #[tokio::test]
 async fn whoever_shares_a_seat_and_goes_gives_up_what_they_asked() {
-    let (mut seat, party) = seat(Whose::Shared);
+    let (mut seat, party) = sit(Whose::Shared);
     let gone = call(&party, &request("a", "tools/call", json!({}))).await;
     let mut stays = call(&party, &request("a", "tools/call", json!({}))).await;
     let (first, second) = (heard(&mut seat).await, heard(&mut seat).await);
@@ -101,7 +101,7 @@ async fn whoever_shares_a_seat_and_goes_gives_up_what_they_asked() {
 
 #[tokio::test]
 async fn a_client_of_its_own_has_not_cancelled_when_it_disconnects() {
-    let (mut seat, party) = seat(Whose::Own);
+    let (mut seat, party) = sit(Whose::Own);
     let reading = call(&party, &request(7, "tools/call", json!({}))).await;
     let nth = reading.nth;
     assert_eq!(heard(&mut seat).await["id"], 7);
@@ -119,7 +119,7 @@ async fn a_client_of_its_own_has_not_cancelled_when_it_disconnects() {
 
 #[tokio::test]
 async fn what_belongs_to_no_call_goes_where_the_client_listens() {
-    let (mut seat, party) = seat(Whose::Own);
+    let (mut seat, party) = sit(Whose::Own);
     let mut by_get = party.read(BY_GET).unwrap();
     assert!(party.read(BY_GET).is_none(), "one at a time");
     let list = json!({"method": "notifications/tools/list_changed"});
@@ -180,7 +180,7 @@ async fn what_belongs_to_no_call_goes_where_the_client_listens() {
 #[tokio::test]
 async fn news_reach_those_who_listen_for_them() {
     const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
-    let (mut seat, party) = seat(Whose::Shared);
+    let (mut seat, party) = sit(Whose::Shared);
     let mut one = call(&party, &request(1, "subscriptions/listen", json!({}))).await;
     let mut other = call(&party, &request(1, "subscriptions/listen", json!({}))).await;
     let (_, second) = (heard(&mut seat).await, heard(&mut seat).await);
@@ -201,7 +201,7 @@ async fn news_reach_those_who_listen_for_them() {
 
 #[tokio::test]
 async fn a_client_of_its_own_has_each_id_once() {
-    let (_seat, party) = seat(Whose::Own);
+    let (_seat, party) = sit(Whose::Own);
     let ping = request(1, "ping", json!({}));
     let _open = call(&party, &ping).await;
     let wants = |method: &str| wants(method, false, true);
@@ -218,7 +218,7 @@ async fn a_client_of_its_own_has_each_id_once() {
 
 #[tokio::test]
 async fn a_batch_is_over_with_its_last_answer() {
-    let (mut seat, party) = seat(Whose::Own);
+    let (mut seat, party) = sit(Whose::Own);
     let batch = json!([{"id": 1, "method": "ping"}, {"method": "n"}, {"id": 2, "method": "ping"}]);
     let mut reading = call(&party, &frame(&batch)).await;
     assert_eq!(heard(&mut seat).await, batch);
@@ -233,7 +233,7 @@ async fn a_batch_is_over_with_its_last_answer() {
 #[tokio::test]
 async fn whoever_waits_when_the_session_ends_is_told() {
     for whose in [Whose::Own, Whose::Shared] {
-        let (seat, party) = seat(whose);
+        let (seat, party) = sit(whose);
         let mut reading = call(&party, &request("x", "tools/call", json!({}))).await;
         drop(seat);
         let told = read(&mut reading).await;
@@ -253,7 +253,7 @@ async fn whoever_waits_when_the_session_ends_is_told() {
 #[tokio::test]
 async fn a_client_that_reads_slowly_holds_its_own_server_only() {
     let large = json!({"method": "notifications/message", "params": {"data": "x".repeat(300_000)}});
-    let (mut seat, party) = seat(Whose::Own);
+    let (mut seat, party) = sit(Whose::Own);
     let mut slow = call(&party, &request(1, "tools/call", json!({}))).await;
     assert!(!seat.is_full());
     seat.send(&frame(&large));
@@ -266,7 +266,7 @@ async fn a_client_that_reads_slowly_holds_its_own_server_only() {
     seat.send(&frame(&large));
     assert!(!seat.is_full(), "nobody waits for a client that is away");
 
-    let (mut seat, party) = self::seat(Whose::Shared);
+    let (mut seat, party) = sit(Whose::Shared);
     let mut slow = call(
         &party,
         &request(1, "tools/call", json!({"_meta": {"progressToken": 1}})),
@@ -285,7 +285,7 @@ async fn a_client_that_reads_slowly_holds_its_own_server_only() {
 
 #[tokio::test]
 async fn messages_have_no_line_breaks_on_their_way_out() {
-    let (mut seat, party) = seat(Whose::Own);
+    let (mut seat, party) = sit(Whose::Own);
     let mut by_get = party.read(BY_GET).unwrap();
     let line = "{\"method\":\r\"n\",\n \"params\":{}}\r\n";
     seat.send(&Frame::new(line.into()));

@@ -91,7 +91,7 @@ impl Remote {
                 let answer = Frame::error(Some(&id), code::INVALID_REQUEST, words);
                 self.ready.push_back(answer);
             }
-            Kind::Request { id, .. } if self.exchanges.len() >= MOST => {
+            Kind::Request { id, .. } if self.wanted.len() >= MOST => {
                 let words = "too many requests to this server are open";
                 let answer = Frame::error(Some(&id), code::INTERNAL_ERROR, words);
                 self.ready.push_back(answer);
@@ -162,6 +162,9 @@ impl Remote {
     /// Sends a request, after a while.
     pub(super) fn request(&mut self, mut request: Request, delay: Duration) {
         request.session = self.session.number;
+        if std::mem::take(&mut self.session.is_deaf) && request.era == Era::Legacy {
+            self.listen(); // It may ask there.
+        }
         let headers = self.headers(&request);
         let resumes = request.era == Era::Legacy;
         let (tag, mut stream) = self.stream(headers, Some(request.id.clone()), resumes);
@@ -280,6 +283,7 @@ impl Remote {
             return;
         };
         self.wanted.remove(&request.id);
+        self.not_opened(&request);
         match request.era {
             Era::Modern => sent.task.abort(),
             Era::Legacy => {

@@ -46,15 +46,7 @@ impl Remote {
                 }
             }
             Some(Exchange::Told(session)) => self.told(tag, session, ending),
-            Some(Exchange::Listening) => match ending {
-                Ending::Well | Ending::Refused(Refusal::Status { .. }) | Ending::Forgotten => {
-                    tracing::debug!("the server has no stream for what belongs to no request");
-                }
-                ending => tracing::warn!(
-                    "what the server says outside of calls is not heard any more: {}",
-                    self.words(&ending)
-                ),
-            },
+            Some(Exchange::Listening) => self.unheard(&ending),
             None => {}
         }
     }
@@ -76,7 +68,7 @@ impl Remote {
             {
                 return;
             }
-            Ending::Broken(_) | Ending::Refused(Refusal::Unreached(_))
+            Ending::Broken(_) | Ending::Refused(Refusal::HungUp(_))
                 if request.era == Era::Modern && self.repeat(&request, &sent) =>
             {
                 return;
@@ -84,6 +76,7 @@ impl Remote {
             Ending::Forgotten => drop(self.reopen(request.session)),
             _ => {}
         }
+        self.not_opened(&request);
         let gone = self.asked.extract_if(|_, on| *on == tag);
         let gone: Vec<Id> = gone.map(|(id, _)| id).collect();
         self.ready.extend(gone.iter().map(Frame::cancelled));
@@ -107,6 +100,20 @@ impl Remote {
                 let words = self.words(&ending);
                 self.not_reopened(&words);
             }
+        }
+    }
+
+    /// What the server says outside of calls is not heard any more.
+    fn unheard(&mut self, ending: &Ending) {
+        let is_lost = match ending {
+            Ending::Refused(refusal) => refusal.may_pass(),
+            Ending::Broken(_) => true,
+            Ending::Well | Ending::Forgotten => false,
+        };
+        if is_lost {
+            let words = self.words(ending);
+            tracing::warn!("the server is heard in calls only, until the next one: {words}");
+            self.session.is_deaf = true;
         }
     }
 
@@ -144,8 +151,7 @@ impl Remote {
         if session != self.session.number {
             return true; // It was, or is being opened.
         }
-        let (Some(_), Some(initialize)) = (&self.session.id, self.session.initialize.clone())
-        else {
+        let Some(initialize) = self.session.opening() else {
             return false;
         };
         tracing::warn!("the server has forgotten the session, which is opened again");
@@ -168,6 +174,15 @@ impl Remote {
         };
         self.request(request, Duration::ZERO);
         true
+    }
+
+    /// Where a session was not opened, nothing waits for it.
+    pub(super) fn not_opened(&mut self, request: &Request) {
+        let is_own = matches!(request.whose, Whose::Session(_));
+        if is_own && &*request.method == "initialize" && request.session == self.session.number {
+            self.session.state = State::Closed;
+            self.release();
+        }
     }
 
     /// Sends a request again that was refused with a session that is gone.

@@ -22,7 +22,7 @@ impl Remote {
                     if &*request.method == "initialize"
                         && request.session == self.session.number =>
                 {
-                    self.session.id = id;
+                    self.session.name(id);
                 }
                 Some(Exchange::Listening) if self.session.state == State::Listens(report.tag) => {
                     self.session.state = State::Open;

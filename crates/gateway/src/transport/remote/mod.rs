@@ -144,7 +144,7 @@ impl Remote {
         if let Some(lane) = self.lane.take() {
             lane.close(LAST_WORDS).await;
         }
-        if self.session.id.is_some() {
+        if self.session.has_name() {
             let headers = self.session.headers();
             let _ = timeout(LAST_WORDS, wire::delete(&self.target, &headers)).await;
         }

@@ -33,8 +33,19 @@ impl Refusal {
     pub fn words(&self, target: &Target) -> String {
         match self {
             Self::Unreached(why) => {
-                format!("the server at {} was not reached: {why}", target.host())
+                let hint = match why.contains("certificate") {
+                    true => ". If it is yours, --ca FILE says whom to trust",
+                    false => "",
+                };
+                format!(
+                    "the server at {} was not reached: {why}{hint}",
+                    target.host()
+                )
             }
+            Self::HungUp(why) => format!(
+                "the server hung up before it answered: {why}. Whether it did what was asked is \
+                 not known"
+            ),
             Self::Moved(to) => format!(
                 "the server sends this request on to {to}, which is not followed: use that \
                  address if you trust it"
@@ -46,6 +57,10 @@ impl Refusal {
                 "the server answered HTTP 404 Not Found: there is no MCP endpoint at this address"
                     .to_owned()
             }
+            Self::Status { status, .. } if *status == StatusCode::METHOD_NOT_ALLOWED => format!(
+                "the server answered HTTP {status}: it may speak the HTTP with SSE of 2024-11-05 \
+                 only, which Midcall does not"
+            ),
             Self::Status { status, .. } => format!("the server answered HTTP {status}"),
         }
     }
@@ -79,7 +94,7 @@ impl Refusal {
     /// Whether it may be different in a while.
     pub fn may_pass(&self) -> bool {
         match self {
-            Self::Unreached(_) => true,
+            Self::Unreached(_) | Self::HungUp(_) => true,
             Self::Moved(_) => false,
             Self::Status { status, .. } => {
                 status.is_server_error() || *status == StatusCode::TOO_MANY_REQUESTS

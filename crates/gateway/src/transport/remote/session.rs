@@ -18,10 +18,12 @@ pub struct Session {
     pub state: State,
     /// How many there were before it.
     pub number: u32,
-    pub id: Option<HeaderValue>,
+    id: Option<HeaderValue>,
+    /// Whether the server keeps sessions, as far as is known.
+    is_kept: bool,
     version: Option<HeaderValue>,
     /// What it was opened by, should the server forget it.
-    pub initialize: Option<Frame>,
+    initialize: Option<Frame>,
     pub initialized: Option<Frame>,
     /// What waits until it is open.
     pub held: VecDeque<(Frame, Arc<Load>)>,
@@ -29,6 +31,8 @@ pub struct Session {
     pub refused: Vec<Request>,
     /// The stream of what belongs to no request.
     pub listening: Option<AbortHandle>,
+    /// Whether that was lost, and should be there.
+    pub is_deaf: bool,
 }
 
 /// How far it is.
@@ -69,9 +73,26 @@ impl Session {
         self.number += 1;
         self.id = None;
         self.version = None;
+        self.is_deaf = false;
         if let Some(listening) = self.listening.take() {
             listening.abort();
         }
+    }
+
+    /// The server calls it so, if it keeps sessions at all.
+    pub fn name(&mut self, id: Option<HeaderValue>) {
+        self.is_kept = id.is_some();
+        self.id = id;
+    }
+
+    /// Whether there is one that has to be ended.
+    pub fn has_name(&self) -> bool {
+        self.id.is_some()
+    }
+
+    /// What opens it again, if the server keeps sessions and may have forgotten this one.
+    pub fn opening(&self) -> Option<Frame> {
+        self.initialize.clone().filter(|_| self.is_kept)
     }
 
     /// The server has answered that; `false` if it does not want to.

@@ -46,6 +46,9 @@ pub enum TargetError {
     /// The header has a variable without an end.
     #[error("the header {0} has a '${{' without its '}}'")]
     Unclosed(String),
+    /// There is no server that they could be for.
+    #[error("--header and --ca are for a server that has an address: give it with --url")]
+    NoUrl,
     /// The certificates cannot be read.
     #[error("the certificates in {0:?} cannot be read: {1}")]
     Ca(PathBuf, String),
@@ -169,13 +172,15 @@ pub(super) fn place(url: &Url) -> String {
     format!("{}{}", url.origin().ascii_serialization(), url.path())
 }
 
-/// An error and what caused it, for people. Addresses are left out: they may hold keys.
+/// An error and what caused it, for people. Addresses are left out, since they may hold keys, and
+/// what only names the library's parts.
 pub(super) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut words = Vec::<String>::new();
     let mut next = Some(error);
     while let Some(error) = next {
         let said = error.to_string();
-        if !said.contains("://") && words.last() != Some(&said) {
+        let is_name = said.contains("://") || said.starts_with("client error (");
+        if !is_name && words.last() != Some(&said) {
             words.push(said);
         }
         next = error.source();

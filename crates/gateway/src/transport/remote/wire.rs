@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use reqwest::{Body, Method, Response, StatusCode, Url};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::body::{Load, Parcel, whole};
 use super::target::{Target, chain, place};
@@ -16,8 +16,10 @@ use super::target::{Target, chain, place};
 /// Why there is no response that could be read.
 #[derive(Debug)]
 pub enum Refusal {
-    /// The server was not reached, or hung up without a word.
+    /// The server was not reached: it knows nothing of the request.
     Unreached(String),
+    /// It hung up without a word.
+    HungUp(String),
     /// It sends us somewhere else.
     Moved(String),
     /// It does not take the request.
@@ -42,8 +44,9 @@ const AGAIN: [Duration; 3] = [
 /// How many redirects are followed.
 const REDIRECTS: usize = 5;
 
-/// How much of a refusal is read.
+/// How much of a refusal is read, and for how long.
 const WORDS: usize = 64 * 1024;
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Sends a message.
 pub async fn post(
@@ -103,7 +106,8 @@ async fn request(
                 sleep(*time).await;
                 continue;
             }
-            Err(error) => return Err(Refusal::Unreached(chain(&error))),
+            Err(error) if error.is_connect() => return Err(Refusal::Unreached(chain(&error))),
+            Err(error) => return Err(Refusal::HungUp(chain(&error))),
         };
         if response.status().is_redirection() && response.headers().contains_key(LOCATION) {
             redirects += 1;
@@ -146,11 +150,12 @@ async fn refused(response: Response) -> Refusal {
         .filter_map(|challenge| challenge.to_str().ok())
         .collect();
     let challenge = (!challenges.is_empty()).then(|| challenges.join(", "));
+    let body = timeout(PATIENCE, whole(response, WORDS)).await;
     Refusal::Status {
         status,
         challenge,
         is_json,
-        body: whole(response, WORDS).await.unwrap_or_default(),
+        body: body.ok().and_then(Result::ok).unwrap_or_default(),
     }
 }
 

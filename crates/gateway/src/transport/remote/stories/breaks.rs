@@ -108,6 +108,44 @@ async fn the_stream_of_what_belongs_to_no_call_goes_on_too() {
 }
 
 #[tokio::test]
+async fn the_stream_of_what_belongs_to_no_call_comes_back_with_the_next_call() {
+    let count = Mutex::new(0);
+    let mut world = World::with(move |asked| {
+        if asked.method != "GET" {
+            let done = || Reply::json(&asked.result(json!({"content": []})));
+            return opening(asked, "s").unwrap_or_else(done);
+        }
+        let mut count = count.lock().unwrap();
+        *count += 1;
+        match *count {
+            1 => Reply::status(200)
+                .header("content-type", "text/event-stream")
+                .piece(b"\xff: 1\n\ndata: \xff\n\n".to_vec()),
+            _ => Reply::events(&script()[..2]).stays(),
+        }
+    })
+    .await;
+    world.opens().await;
+    // The first of these may be faster than the end of that stream.
+    let mut is_heard = false;
+    for id in 1.. {
+        if is_heard {
+            break;
+        }
+        world.send(call(id));
+        loop {
+            let said = world.says().await;
+            is_heard |= said == progress(1);
+            if said == result(id) {
+                break;
+            }
+        }
+    }
+    let listened = world.server.seen();
+    assert_eq!(listened.iter().filter(|it| it.method == "GET").count(), 2);
+}
+
+#[tokio::test]
 async fn a_server_that_is_busy_for_a_while_is_asked_again() {
     let tries = Mutex::new(0);
     let mut world = World::with(move |asked| {

@@ -48,6 +48,7 @@ impl World {
     async fn says(&mut self) -> Value {
         match timeout(PATIENCE, self.remote.next(true)).await {
             Ok(Said::Frame(frame)) => serde_json::from_slice(&frame.into_bytes()).unwrap(),
+            Ok(Said::Taken) => panic!("it never says so"),
             Ok(Said::Gone(how)) => panic!("it {how}"),
             Err(_) => panic!("nothing was said; these came: {:#?}", self.server.seen()),
         }
@@ -72,6 +73,7 @@ impl World {
                 Ok(Said::Frame(frame)) => {
                     rest.push(serde_json::from_slice(&frame.into_bytes()).unwrap());
                 }
+                Ok(Said::Taken) => {}
                 Ok(Said::Gone(_)) => return rest,
                 Err(_) => panic!("it does not end; these came: {:#?}", self.server.seen()),
             }

@@ -157,6 +157,49 @@ async fn a_server_that_cannot_be_opened_again_is_an_error_for_all_that_waits() {
 }
 
 #[tokio::test]
+async fn a_server_that_comes_back_later_is_opened_by_the_next_call() {
+    let count = AtomicUsize::new(0);
+    let mut world = World::with(move |asked| {
+        let opened = match asked.is("initialize") {
+            true => count.fetch_add(1, Ordering::SeqCst) + 1,
+            false => count.load(Ordering::SeqCst),
+        };
+        match (asked.is("initialize"), opened) {
+            (true, 2) => Reply::status(500),
+            (_, 3) => opening(asked, "s3")
+                .unwrap_or_else(|| Reply::json(&asked.result(json!({"content": []})))),
+            _ => opening(asked, "s1").unwrap_or(Reply::status(404)),
+        }
+    })
+    .await;
+    world.opens().await;
+    world.send(call(1));
+    assert!(words(&world.says().await).contains("opens no other"));
+    world.send(call(2));
+    assert_eq!(world.says().await, result(2));
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_opened_holds_nothing_up() {
+    for is_cancelled in [false, true] {
+        let mut world = World::with(move |asked| match asked.is("initialize") {
+            true if is_cancelled => Reply::events(&[]).stays(),
+            true => Reply::status(500),
+            false => Reply::json(&asked.result(json!({"content": []}))),
+        })
+        .await;
+        world.send(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}));
+        world.send(call(1));
+        if is_cancelled {
+            world.send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 0}}));
+        } else {
+            assert!(words(&world.says().await).contains("HTTP 500"));
+        }
+        assert_eq!(world.says().await, result(1));
+    }
+}
+
+#[tokio::test]
 async fn a_server_without_sessions_is_called_without_one() {
     let mut world = World::with(|asked| match asked.method.as_str() {
         "POST" if asked.is("initialize") => {

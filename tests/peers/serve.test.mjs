@@ -1,0 +1,122 @@
+// `midcall serve`: many servers behind one gateway.
+import assert from "node:assert/strict";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { BOOKED, TABLE } from "./jobs.mjs";
+import { Person } from "./person.mjs";
+import { Guest, callModern } from "./visitor.mjs";
+import { BINARY, Client, Process, SERVERS, plain } from "./world.mjs";
+
+const FORM = { elicitation: { form: {} } };
+const NUMBERED = ["/bin/sh", join(import.meta.dirname, "sdk/plain/numbered.sh")];
+const text = ({ result }) => result.content[0].text;
+const CLEAN = { RUST_BACKTRACE: "0" };
+
+/** A gateway with that file, and the addresses it tells. */
+async function serve(file, env = {}, ...flags) {
+  const folder = await mkdtemp(join(tmpdir(), "midcall-serve-"));
+  await writeFile(join(folder, "midcall.toml"), file);
+  const announce = join(folder, "announce.json");
+  const gateway = new Process([BINARY, "serve", "--no-open", "--announce", announce, "--config", join(folder, "midcall.toml"), ...flags], { env: { ...CLEAN, ...env } });
+  const count = file.split("[upstream.").length - 1;
+  const urls = {};
+  for (let told = 0; told < count && !flags.includes("--check"); told++) {
+    const [name, url] = (await gateway.told.next(({ unreadable }) => unreadable)).unreadable.split(" ");
+    urls[name] = url;
+  }
+  return { gateway, announce, urls, folder };
+}
+
+const upstream = (name, command, more = "") => `[upstream.${name}]\ncommand = ${JSON.stringify(command)}\n${more}\n`;
+
+describe("serve", { concurrency: 3 }, () => {
+  test("many servers, each at its path, and one page for all", async () => {
+    const { announce, urls } = await serve(
+      upstream("first", SERVERS["sdk-1"]) + upstream("second", plain("name=${WORD}"), 'path = "/deep/path"\nask = "page"\nserver_era = "legacy"'),
+      { WORD: "by-environment" },
+    );
+    assert.deepEqual(Object.values(urls).map((url) => new URL(url).pathname), ["/first", "/deep/path"]);
+    const person = await Person.at(announce);
+    const client = new Client("sdk-1", { url: urls.first, declare: "nothing", steps: [{ tool: "form" }] });
+    const guest = await Guest.at(urls.second, FORM);
+    const call = guest.tool("ask");
+    const [one, other] = [await person.sees(TABLE), await person.sees("Question q0")];
+    assert.deepEqual([one.server.name, other.server.name], ["sdk-1", "by-environment"]);
+    await person.accept(other.id, { word: "here" });
+    await person.accept(one.id, BOOKED);
+    assert.equal(JSON.parse(text(await call))[0].result.content.word, "here");
+    assert.deepEqual((await client.brought())[0].content, BOOKED);
+    await client.done();
+    const origin = new URL(urls.first).origin;
+    assert.deepEqual(await (await fetch(`${origin}/healthz`)).json(), { status: "ok" });
+    assert.deepEqual(await (await fetch(`${origin}/readyz`)).json(), { status: "ready" });
+    assert.equal((await fetch(`${origin}/nowhere`, { method: "POST" })).status, 404);
+  });
+
+  test("a session that nobody uses ends, and makes room for another", async () => {
+    const { urls } = await serve(upstream("one", NUMBERED, 'sessions = 1\nserver_era = "legacy"\nidle = "1s"'));
+    const guest = await Guest.at(urls.one, FORM);
+    await assert.rejects(Guest.at(urls.one), /too much is open here/);
+    for (;;) {
+      const { status } = await guest.get({ headers: { "last-event-id": "none" } }); // a look that does not count
+      if (status === 404) break;
+      assert.equal(status, 400);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    await Guest.at(urls.one, FORM);
+  });
+
+  for (const [era, ask] of [
+    ["legacy", async (url, number, answer) => (await Guest.at(url, FORM)).call("tools/call", { name: "numbered", arguments: { number } }, answer)],
+    ["modern", (url, number, answer) => callModern(url, 1, "tools/call", { name: "numbered", arguments: { number } }, { capabilities: FORM, answer })],
+  ]) {
+    test(`500 ${era} clients at once, each with a question: every answer reaches its own call`, async () => {
+      const { urls } = await serve(upstream("one", NUMBERED, 'sessions = 1000\nserver_era = "legacy"'));
+      const value = (message) => `the value of ${message}`;
+      const answer = ({ params }) => ({ action: "accept", content: { value: value(params.message) } });
+      const numbers = Array.from({ length: 500 }, (_, n) => n);
+      const answers = await Promise.all(numbers.map(async (number) => text(await ask(urls.one, number, answer))));
+      assert.deepEqual(answers, numbers.map((number) => `${number} is ${value(`Number ${number}`)}`));
+    });
+
+    test(`500 ${era} clients at once, each with a question on the page: every answer reaches its own call`, async () => {
+      const { urls, announce } = await serve(`[serve]\nasks_per_minute = 1000\nopen_questions = 1000\n${upstream("one", NUMBERED, 'ask = "page"\nhold = "never"\nsessions = 1000\nserver_era = "legacy"')}`);
+      const person = await Person.script(announce);
+      const value = (number) => `the value of ${number}`;
+      const numbers = Array.from({ length: 500 }, (_, n) => n);
+      const calls = numbers.map(async (number) => text(await ask(urls.one, number)));
+      for (const number of numbers) {
+        const { id } = await person.sees(`Number ${number}`);
+        for (;;) {
+          const { status } = await person.accept(id, { value: value(number) });
+          if (status === 200) break;
+          assert.equal(status, 429); // a script has its pace
+          await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+      }
+      assert.deepEqual(await Promise.all(calls), numbers.map((number) => `${number} is ${value(number)}`));
+    });
+  }
+
+  test("a wrong file is refused with line and reason, and nothing is served", async () => {
+    for (const [file, env, expected] of [
+      ["[upstream.a]\ncommand = [\"x\"]\nwhatever = 1\n", {}, /midcall\.toml, line 3, column 1: unknown field `whatever`/],
+      ["[serve]\nstore = \"redis://x\"\n[upstream.a]\ncommand = [\"x\"]\n", {}, /line 2, column 9: only "memory" can be the store so far/],
+      ["[identity]\nmode = \"proxy\"\n[upstream.a]\ncommand = [\"x\"]\n", {}, /line 2, column 8: only "local" can be the mode so far/],
+      ["[upstream.a]\ncommand = [\"${NOT_THERE}\"]\n", {}, /line 2, column 12: the environment variable "NOT_THERE" is not set/],
+      ["[upstream.a]\ncommand = \"${SECRET}\"\n", { SECRET: "xyzzy" }, /line 2, column 11: what the variable holds does not fit here/],
+      ["[serve]\nlisten = \"0.0.0.0:0\"\n[upstream.a]\ncommand = [\"x\"]\n", {}, /line 2, column 10: only 127\.0\.0\.1 or \[::1\]/],
+    ]) {
+      const { gateway } = await serve(file, env, "--check");
+      const status = await gateway.end();
+      assert.equal(status, 2, gateway.errors);
+      assert.match(gateway.errors, expected);
+      assert.doesNotMatch(gateway.errors, /xyzzy/);
+    }
+    const { gateway } = await serve(upstream("a", ["x"]), {}, "--check");
+    assert.equal(await gateway.end(), 0);
+    assert.match(gateway.errors, /The file is right/);
+  });
+});
