@@ -8,6 +8,7 @@ mod ask;
 mod back;
 mod beside;
 pub mod bridge;
+mod call;
 mod elsewhere;
 mod follow;
 mod front;

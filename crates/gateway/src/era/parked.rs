@@ -5,12 +5,13 @@ use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use midcall_core::Limits;
-use midcall_core::wire::{InputRequiredResult, code};
-use serde_json::{Map, Value, json};
+use midcall_core::wire::code;
+use serde_json::json;
 use tokio::time::Instant;
 
 use super::Step;
 use super::ask::{Ask, Back};
+use super::call::{Call, Waiter};
 use super::kept::Kept;
 use crate::frame::{Frame, Id, Members};
 use crate::token::Token;
@@ -28,34 +29,6 @@ pub struct Parked {
     count: u64,
 }
 
-struct Call {
-    /// How old it is among the others.
-    nth: u64,
-    digest: [u8; 32],
-    is_cacheable: bool,
-    is_loud: bool,
-    /// What the session follows its progress by.
-    token: Option<Box<[u8]>>,
-    /// The client's request that waits for it; none while the client was told to come back.
-    waiter: Option<Waiter>,
-    /// What the client comes back with, the newest last.
-    states: VecDeque<Token>,
-    /// What it was asked, and what it is still to be asked.
-    asked: Vec<Ask>,
-    untold: Vec<Ask>,
-    asks: usize,
-    /// When the client has been away too long.
-    until: Option<Instant>,
-    /// The result, if it came while the client was away.
-    result: Option<Frame>,
-}
-
-struct Waiter {
-    id: Id,
-    since: Instant,
-    token: Option<Box<[u8]>>,
-}
-
 /// How long a client that has nothing to ask may take to come back.
 const AWAY: Duration = Duration::from_secs(60);
 
@@ -65,9 +38,6 @@ const MOST: usize = 10_000;
 /// How many questions are told in one call before others are preferred. Clients give up a call
 /// that asks too often, and it need not even be the one that does.
 const ENOUGH: usize = 8;
-
-/// By how many of its last states a call is known.
-const STATES: usize = 4;
 
 impl Parked {
     pub fn new(hold: Option<Duration>, patience: Duration) -> Self {
@@ -374,55 +344,5 @@ impl Parked {
                 steps.extend(cancel.map(Step::In));
             }
         }
-    }
-}
-
-impl Call {
-    /// Asks the client what it has not been asked yet, if it waits.
-    fn tell(&mut self, now: Instant, patience: Duration) -> Option<(Id, Frame)> {
-        if self.untold.is_empty() {
-            return None;
-        }
-        let waiter = self.waiter.take()?;
-        let mut requests = Map::new();
-        for ask in &self.untold {
-            let mut request = json!({"method": ask.method});
-            if let Some(params) = &ask.params {
-                request["params"] = serde_json::from_str(params.get()).unwrap_or_default();
-            }
-            requests.insert(ask.key.clone(), request);
-        }
-        self.asked.append(&mut self.untold);
-        // The session takes back what people do not answer in time, and nothing else.
-        let is_for_people = |ask: &Ask| ask.elicitation.is_some();
-        let until = (!self.asked.iter().all(is_for_people)).then(|| now + patience);
-        Some(self.leaves(waiter.id, Some(requests), until))
-    }
-
-    /// Tells the client to come back, with nothing to ask.
-    fn come_back(&mut self, until: Instant) -> Option<(Id, Frame)> {
-        let waiter = self.waiter.take()?;
-        Some(self.leaves(waiter.id, None, Some(until)))
-    }
-
-    fn leaves(
-        &mut self,
-        waiter: Id,
-        requests: Option<Map<String, Value>>,
-        until: Option<Instant>,
-    ) -> (Id, Frame) {
-        let state = Token::random();
-        let mut told = json!({"resultType": InputRequiredResult::RESULT_TYPE});
-        if let Some(requests) = requests {
-            told["inputRequests"] = Value::Object(requests);
-        }
-        told["requestState"] = state.reveal().into();
-        if self.states.len() == STATES {
-            self.states.pop_front();
-        }
-        self.states.push_back(state);
-        self.until = until;
-        let frame = Frame::result(&waiter, &told);
-        (waiter, frame)
     }
 }
