@@ -244,6 +244,8 @@ impl Remote {
     pub(super) fn listen(&mut self) -> Tag {
         let (tag, stream) = self.stream(self.session.headers(), None, true);
         self.session.listening = Some(self.tasks.spawn(stream.listen()));
+        let is_other = |exchange: &Exchange| !matches!(exchange, Exchange::Listening);
+        self.exchanges.retain(|_, exchange| is_other(exchange)); // That of a session before is over.
         self.exchanges.insert(tag, Exchange::Listening);
         tag
     }

@@ -47,7 +47,7 @@ impl Remote {
                 }
             }
             Some(Exchange::Told(session)) => self.told(tag, session, ending),
-            Some(Exchange::Listening) => self.unheard(&ending),
+            Some(Exchange::Listening) => self.unheard(tag, &ending),
             None => {}
         }
     }
@@ -78,9 +78,7 @@ impl Remote {
             _ => {}
         }
         self.not_opened(&request);
-        let gone = self.asked.extract_if(|_, on| *on == tag);
-        let gone: Vec<Id> = gone.map(|(id, _)| id).collect();
-        self.ready.extend(gone.iter().map(Frame::cancelled));
+        self.take_back(tag);
         match &request.whose {
             Whose::Session(id) => match &ending {
                 Ending::Refused(refusal) => {
@@ -104,12 +102,24 @@ impl Remote {
         }
     }
 
+    /// Nobody waits any more for what was asked on this stream.
+    fn take_back(&mut self, tag: Tag) {
+        let gone = self.asked.extract_if(|_, on| *on == tag);
+        let gone: Vec<Id> = gone.map(|(id, _)| id).collect();
+        self.ready.extend(gone.iter().map(Frame::cancelled));
+    }
+
     /// What the server says outside of calls is not heard any more.
-    fn unheard(&mut self, ending: &Ending) {
+    fn unheard(&mut self, tag: Tag, ending: &Ending) {
         let is_lost = match ending {
             Ending::Refused(refusal) => refusal.may_pass(),
             Ending::Broken(_) => true,
-            Ending::Well | Ending::Forgotten => false,
+            Ending::Well => false,
+            // It is opened again when somebody needs it.
+            Ending::Forgotten => {
+                self.take_back(tag);
+                false
+            }
         };
         if is_lost {
             let words = self.words(ending);

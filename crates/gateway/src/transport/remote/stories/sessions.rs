@@ -141,6 +141,23 @@ async fn a_server_that_starts_again_in_the_middle_of_a_question() {
 }
 
 #[tokio::test]
+async fn a_question_outside_of_calls_is_taken_back_when_its_session_is_gone() {
+    let mut world = World::with(|asked| match asked.header("last-event-id") {
+        Some(_) => Reply::status(404),
+        None if asked.method == "GET" => {
+            let first = format!("retry: 1\n{}", event(1, &question(7)));
+            Reply::events(&[first]).breaks()
+        }
+        None => opening(asked, "s").unwrap(),
+    })
+    .await;
+    world.opens().await;
+    assert_eq!(world.says().await["id"], 7);
+    let cancelled = world.says().await;
+    assert_eq!(cancelled["params"]["requestId"], 7);
+}
+
+#[tokio::test]
 async fn a_server_that_cannot_be_opened_again_is_an_error_for_all_that_waits() {
     let count = AtomicUsize::new(0);
     let mut world = World::with(move |asked| {
