@@ -9,6 +9,8 @@ use memchr::memchr2;
 /// One bit per byte.
 type Places = u64;
 const BLOCK: usize = 64;
+/// Each second of them.
+const ODD: Places = 0xAAAA_AAAA_AAAA_AAAA;
 
 /// How long the object or array at the start of some JSON is; none if it has no end. Brackets are
 /// counted, not compared: whether they match is for the receiver to say.
@@ -63,15 +65,13 @@ impl Strings {
 
     /// Which bytes of the next block belong to strings, the opening quotes included.
     fn text(&mut self, quotes: Places, slashes: Places) -> Places {
-        let mut escaped = Places::from(self.escaped);
-        let mut slashes = slashes & !escaped;
-        self.escaped = false;
-        while slashes != 0 {
-            let first = slashes & slashes.wrapping_neg();
-            escaped |= first << 1;
-            self.escaped = first >> (BLOCK - 1) != 0;
-            slashes &= !(first | first << 1);
-        }
+        // Of a run of backslashes, each second one is escaped by the one before. Subtracting a run
+        // borrows up to its end; whether that is an odd place tells whether what follows is escaped.
+        let before = Places::from(self.escaped);
+        let runs = slashes & !before;
+        let ends = ((runs << 1) | ODD).wrapping_sub(runs) ^ ODD;
+        let escaped = ends ^ (slashes | before);
+        self.escaped = (ends & slashes) >> (BLOCK - 1) != 0;
         // Each byte is text if the number of quotes up to it is odd.
         let mut text = quotes & !escaped;
         for distance in [1, 2, 4, 8, 16, 32] {
