@@ -40,6 +40,9 @@ pub struct Hosted {
 /// How long open calls may take to be answered once we are told to end.
 const DRAIN: Duration = Duration::from_secs(10);
 
+/// How long a client may take to come back once its person has answered.
+const COMING_BACK: Duration = Duration::from_secs(60);
+
 /// Serves until we are told to end. `ready` is told each name and address.
 pub async fn host(
     mut local: Local,
@@ -58,8 +61,9 @@ pub async fn host(
     for server in hosted {
         let (path, bounds) = (server.path.clone(), server.bounds);
         addresses.push((server.name.clone(), format!("{}{path}", door.origin())));
+        let away = server.rules.patience + COMING_BACK;
         let attend = attend(server, room.clone(), errors.clone());
-        let endpoint = Endpoint::new(attend, bounds);
+        let endpoint = Endpoint::new(attend, bounds, away);
         calls = calls.merge(front::routes(&path, endpoint.clone()));
         endpoints.push(endpoint);
     }

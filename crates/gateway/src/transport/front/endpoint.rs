@@ -37,6 +37,8 @@ pub struct Bounds {
 pub struct Endpoint {
     attend: Attend,
     pub bounds: Bounds,
+    /// How long somebody may be away who was told to come back.
+    away: Duration,
     own: Mutex<HashMap<String, (Scope, Arc<Party>)>>,
     shared: Mutex<HashMap<(Scope, String), Arc<Party>>>,
     /// What each person's clients know of the server's tools.
@@ -55,10 +57,12 @@ const SWEEP: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(20);
 
 impl Endpoint {
-    pub fn new(attend: Attend, bounds: Bounds) -> Arc<Self> {
+    /// An endpoint whose clients may be away so long after they were told to come back.
+    pub fn new(attend: Attend, bounds: Bounds, away: Duration) -> Arc<Self> {
         let endpoint = Arc::new(Self {
             attend,
             bounds,
+            away,
             own: Mutex::default(),
             shared: Mutex::default(),
             tools: Mutex::default(),
@@ -176,7 +180,7 @@ impl Endpoint {
             return Ok(());
         }
         let idle = parties.iter().filter(|party| !party.is_over());
-        let idle = idle.filter_map(|party| Some((party.idle_since()?, party)));
+        let idle = idle.filter_map(|party| Some((self.idle_since(party)?, party)));
         let longest = idle.min_by_key(|(since, _)| *since);
         match longest.filter(|(since, _)| since.elapsed() >= ROOM_AFTER) {
             Some((_, party)) => {
@@ -189,12 +193,19 @@ impl Endpoint {
 
     fn end_idle(&self, now: Instant) {
         for party in self.parties() {
-            if party
-                .idle_since()
-                .is_some_and(|since| since + self.bounds.idle <= now)
-            {
+            let since = self.idle_since(&party);
+            if since.is_some_and(|since| since + self.bounds.idle <= now) {
                 party.leave();
             }
+        }
+    }
+
+    /// Since when nobody uses a session, nor is expected back.
+    fn idle_since(&self, party: &Party) -> Option<Instant> {
+        let since = party.idle_since()?;
+        match party.expects() {
+            true => Some(since + self.away).filter(|until| *until <= Instant::now()),
+            false => Some(since),
         }
     }
 }
@@ -211,4 +222,126 @@ async fn sweep(endpoint: std::sync::Weak<Endpoint>) {
 
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Frame;
+    use serde_json::json;
+
+    const IDLE: Duration = Duration::from_secs(60);
+    const AWAY: Duration = Duration::from_secs(600);
+
+    /// An endpoint whose server answers every call with the same.
+    fn endpoint(sessions: usize, answer: &'static str) -> Arc<Endpoint> {
+        let attend: Attend = Box::new(move |mut seat| {
+            Box::pin(async move {
+                while let Some(frame) = seat.next(true).await {
+                    if let Some((crate::frame::Kind::Request { id, .. }, _)) = frame.peek() {
+                        seat.send(&Frame::result(&id, &json!({"resultType": answer})));
+                    }
+                }
+            })
+        });
+        let bounds = Bounds {
+            sessions,
+            idle: IDLE,
+            message: 1024,
+        };
+        Endpoint::new(attend, bounds, AWAY)
+    }
+
+    async fn uses(party: &Arc<Party>) {
+        let ping = Frame::request(&1.into(), "tools/call", &json!({}));
+        let mut reading = party.call(&ping, |_| Default::default()).await.unwrap();
+        while reading.next().await.is_some() {}
+    }
+
+    #[tokio::test]
+    async fn nothing_is_shared_between_people_or_kinds_of_clients() {
+        let endpoint = endpoint(100, "complete");
+        let (ana, bob) = (Scope::user("ana"), Scope::user("bob"));
+        let (id, own) = endpoint.open(&ana).unwrap();
+        assert!(Arc::ptr_eq(&own, &endpoint.session(&ana, &id).unwrap()));
+        assert!(endpoint.session(&bob, &id).is_err());
+        assert!(endpoint.session(&ana, "").is_err());
+        let shared = |whom: &Scope, can: &str| endpoint.shared(whom, can.to_owned()).unwrap();
+        let hers = shared(&ana, "{}");
+        assert!(Arc::ptr_eq(&hers, &shared(&ana, "{}")));
+        assert!(!Arc::ptr_eq(&hers, &shared(&bob, "{}")));
+        assert!(!Arc::ptr_eq(&hers, &shared(&ana, "{\"sampling\":{}}")));
+        let knows = |whom: &Scope| endpoint.tools(whom);
+        assert!(!Arc::ptr_eq(&knows(&ana), &knows(&bob)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_nobody_uses_ends_after_a_while() {
+        for (answer, lasts) in [("complete", IDLE), ("input_required", IDLE + AWAY)] {
+            let endpoint = endpoint(100, answer);
+            let ana = Scope::user("ana");
+            let (id, own) = endpoint.open(&ana).unwrap();
+            let shared = endpoint.shared(&ana, String::new()).unwrap();
+            uses(&own).await;
+            uses(&shared).await;
+            sleep(lasts - SWEEP).await;
+            assert!(!own.is_over() && !shared.is_over(), "{answer}");
+            sleep(2 * SWEEP).await;
+            assert!(own.is_over() && shared.is_over(), "{answer}");
+            assert!(endpoint.session(&ana, &id).is_err());
+            let again = endpoint.shared(&ana, String::new()).unwrap();
+            assert!(!Arc::ptr_eq(&shared, &again));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_session_that_is_read_or_waits_is_not_idle() {
+        let endpoint = endpoint(100, "complete");
+        let (_, own) = endpoint.open(&Scope::user("ana")).unwrap();
+        let reading = own.read(super::super::streams::BY_GET).unwrap();
+        sleep(10 * IDLE).await;
+        assert!(!own.is_over());
+        drop(reading);
+        sleep(2 * IDLE).await;
+        assert!(own.is_over());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn there_is_room_for_so_many_and_the_idlest_makes_room_for_another() {
+        let endpoint = endpoint(2, "complete");
+        let ana = Scope::user("ana");
+        let (_, first) = endpoint.open(&ana).unwrap();
+        let (_, second) = endpoint.open(&ana).unwrap();
+        assert!(matches!(endpoint.open(&ana), Err(Fault::TooMany)));
+        assert!(matches!(
+            endpoint.shared(&ana, String::new()),
+            Err(Fault::TooMany)
+        ));
+        sleep(ROOM_AFTER).await;
+        uses(&first).await;
+        endpoint.open(&ana).unwrap();
+        assert!(second.is_over() && !first.is_over());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_end_waits_for_open_calls_no_longer_than_it_may() {
+        let attend: Attend =
+            Box::new(|mut seat| Box::pin(async move { while seat.next(true).await.is_some() {} }));
+        let bounds = Bounds {
+            sessions: 1,
+            idle: IDLE,
+            message: 1024,
+        };
+        let endpoint = Endpoint::new(attend, bounds, AWAY);
+        let (_, party) = endpoint.open(&Scope::user("ana")).unwrap();
+        let call = Frame::request(&1.into(), "tools/call", &json!({}));
+        let mut reading = party.call(&call, |_| Default::default()).await.unwrap();
+        let start = Instant::now();
+        endpoint.end(Duration::from_secs(10)).await;
+        assert!(endpoint.is_ending());
+        assert_eq!(start.elapsed().as_secs(), 10);
+        let told = reading.next().await.unwrap();
+        let said = String::from_utf8(told.data.to_vec()).unwrap();
+        assert!(said.contains("the gateway is ending"), "{said}");
+    }
 }

@@ -10,9 +10,9 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::call::Wants;
 use super::fault::Fault;
 use super::headers::{decoded, only};
-use super::streams::Wants;
 use crate::era;
 use crate::frame::{Frame, Id, Kind, Members};
 

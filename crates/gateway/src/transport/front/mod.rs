@@ -7,6 +7,7 @@
 //!
 //! In: [`routes`]. Out: [`Seat`]s, which [`Endpoint`] gives to whoever attends to them.
 
+mod call;
 mod endpoint;
 mod fault;
 mod headers;
@@ -18,6 +19,7 @@ mod seat;
 mod stories;
 mod stream;
 mod streams;
+mod words;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -309,7 +311,7 @@ async fn read(body: Body, most: usize) -> Result<Frame, Fault> {
     let reading = timeout(BODY_TIME, read_bytes(body, most)).await;
     let bytes = reading.map_err(|_| Fault::Incomplete)??;
     str::from_utf8(&bytes).map_err(|_| Fault::NotText)?;
-    Ok(Frame::new(streams::flat(&Frame::new(bytes))))
+    Ok(Frame::new(words::flat(&Frame::new(bytes))))
 }
 
 async fn read_bytes(body: Body, most: usize) -> Result<Bytes, Fault> {

@@ -13,10 +13,10 @@ use midcall_core::wire::code;
 use serde::Deserialize;
 use tokio::time::timeout;
 
+use super::call::Nth;
 use super::headers::Accepts;
 use super::seat::Reading;
 use super::stream::Event;
-use super::streams::Nth;
 use crate::frame::Frame;
 
 /// How a client wants its answer.

@@ -12,9 +12,10 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::call::{Nth, Wants};
 use super::params::Tools;
 use super::stream::{Event, Next};
-use super::streams::{Nth, OpenError, Streams, Wants, Whose};
+use super::streams::{OpenError, Streams, Whose};
 use crate::frame::{Frame, Id};
 
 /// What the session's task holds. Dropping it ends the party: whoever waits is told.
@@ -197,6 +198,11 @@ impl Party {
     pub fn idle_since(&self) -> Option<Instant> {
         let is_idle = self.streams().is_idle();
         is_idle.then(|| *locked(&self.used))
+    }
+
+    /// Whether somebody was told to come back.
+    pub fn expects(&self) -> bool {
+        self.streams().expects()
     }
 
     /// How many requests wait for an answer.

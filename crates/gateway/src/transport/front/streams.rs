@@ -10,14 +10,16 @@
 //!
 //! In: [`Streams::open`], [`Streams::send`]. Out: [`Stream`]s. It does no I/O.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use midcall_core::wire::code;
 use serde_json::{Value, json};
 
+use super::call::{Call, Nth, Wants};
 use super::params::Tools;
 use super::stream::{Next, Stream};
+use super::words::{SUBSCRIPTION, flat, has_subscription, says_come_back, subscription};
 use crate::frame::{Frame, Id, Kind, Members};
 
 /// Who sits there.
@@ -28,9 +30,6 @@ pub enum Whose {
     /// Clients that know nothing of each other. None comes back.
     Shared,
 }
-
-/// A stream's number. They are numbered as they are opened.
-pub type Nth = u64;
 
 /// The stream that is opened by GET.
 pub const BY_GET: Nth = 0;
@@ -53,30 +52,8 @@ pub struct Streams {
     closed: Option<String>,
     /// Whether the client could not be opened.
     failed: bool,
-}
-
-/// A request that is not answered.
-struct Call {
-    stream: Nth,
-    wants: Wants,
-    /// Its id and token as the client wrote them, where the session knows them by others.
-    id: Option<Box<str>>,
-    token: Option<Box<str>>,
-    /// The token that the session knows.
-    followed_by: Option<Box<[u8]>>,
-}
-
-/// What a request is for, as far as it matters here.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wants {
-    /// Whether something may be asked while it is open, and its stream can bring that.
-    pub asks: bool,
-    /// Whether what happens meanwhile is told.
-    pub loud: bool,
-    /// Whether it opens a session.
-    pub opens: bool,
-    pub lists_tools: bool,
-    pub listens: bool,
+    /// Whether a client was told to come back for a result.
+    expects: bool,
 }
 
 /// Why a request is not taken.
@@ -104,8 +81,6 @@ const FULL: usize = 256 * 1024;
 /// How much may wait for one of many readers before it is let go.
 const TOO_SLOW: usize = 4 * 1024 * 1024;
 
-const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
-
 impl Streams {
     pub fn new(whose: Whose, tools: Arc<Mutex<Tools>>) -> Self {
         let by_get = (whose == Whose::Own).then(|| (BY_GET, Stream::new(true)));
@@ -121,6 +96,7 @@ impl Streams {
             tools,
             closed: None,
             failed: false,
+            expects: false,
         }
     }
 
@@ -140,9 +116,13 @@ impl Streams {
         };
         let nth = self.count + 1;
         let (told, calls) = match self.whose {
-            Whose::Own => (frame.clone(), self.verbatim(nth, frame, &wants)?),
-            Whose::Shared => renamed(nth, frame, &wants),
+            Whose::Own => (frame.clone(), Call::verbatim(nth, frame, &wants)),
+            Whose::Shared => Call::renamed(nth, frame, &wants),
         };
+        let ids: HashSet<&Id> = calls.iter().map(|(id, _)| id).collect();
+        if ids.len() < calls.len() || ids.iter().any(|id| self.calls.contains_key(*id)) {
+            return Err(OpenError::IdInUse);
+        }
         if self.calls.len() + calls.len() > most {
             return Err(OpenError::TooMany);
         }
@@ -155,33 +135,6 @@ impl Streams {
             self.calls.insert(id, call);
         }
         Ok((nth, told))
-    }
-
-    /// The requests of a message, by the ids they have.
-    fn verbatim(
-        &self,
-        nth: Nth,
-        frame: &Frame,
-        wants: &impl Fn(&str) -> Wants,
-    ) -> Result<Vec<(Id, Call)>, OpenError> {
-        let mut calls: Vec<(Id, Call)> = Vec::new();
-        for part in parts(frame) {
-            let Some((Kind::Request { id, method }, members)) = part.peek() else {
-                continue;
-            };
-            if self.calls.contains_key(&id) || calls.iter().any(|(other, _)| *other == id) {
-                return Err(OpenError::IdInUse);
-            }
-            let call = Call {
-                stream: nth,
-                wants: wants(&method),
-                id: None,
-                token: None,
-                followed_by: members.progress_token.map(Into::into),
-            };
-            calls.push((id, call));
-        }
-        Ok(calls)
     }
 
     /// Takes a message of the session's to where it belongs.
@@ -219,6 +172,7 @@ impl Streams {
             tools.learn(members);
         }
         self.failed |= call.wants.opens && members.error.is_some();
+        self.expects |= members.result.is_some_and(says_come_back);
         let mut told = frame.clone();
         if let Some(id) = &call.id {
             if call.wants.listens && has_subscription(members) {
@@ -408,6 +362,10 @@ impl Streams {
             .count()
     }
 
+    pub fn expects(&self) -> bool {
+        self.expects
+    }
+
     /// Whether the client could not be opened: its seat is of no use.
     pub fn has_failed(&self) -> bool {
         self.failed
@@ -433,69 +391,4 @@ impl Streams {
         }
         self.closed = Some(why.to_owned());
     }
-}
-
-/// A request by an id and a token of ours.
-fn renamed(nth: Nth, frame: &Frame, wants: &impl Fn(&str) -> Wants) -> (Frame, Vec<(Id, Call)>) {
-    let Some((Kind::Request { id, method }, members)) = frame.peek() else {
-        return (frame.clone(), Vec::new());
-    };
-    let ours = Id::from(nth);
-    let token = members
-        .progress_token
-        .and_then(|token| str::from_utf8(token).ok());
-    let call = Call {
-        stream: nth,
-        wants: wants(&method),
-        id: Some(id.as_json().into()),
-        token: token.map(Into::into),
-        followed_by: token.map(|_| ours.as_json().as_bytes().into()),
-    };
-    let mut told = frame.with(&["id"], ours.as_json());
-    if token.is_some() {
-        let path = ["params", "_meta", "progressToken"];
-        told = told.and_then(|told| told.with(&path, ours.as_json()));
-    }
-    (told.unwrap_or_else(|| frame.clone()), vec![(ours, call)])
-}
-
-/// The messages of a message.
-fn parts(frame: &Frame) -> Vec<Frame> {
-    match frame.peek() {
-        Some((Kind::Batch, _)) => frame.parts(),
-        _ => vec![frame.clone()],
-    }
-}
-
-/// Which subscription a notification belongs to.
-fn subscription(members: &Members<'_>) -> Option<Id> {
-    let params = members
-        .params
-        .filter(|params| mentions_subscription(params))?;
-    let params: Value = serde_json::from_slice(params).ok()?;
-    Id::read(params["_meta"].get(SUBSCRIPTION)?.to_string().as_bytes())
-}
-
-fn has_subscription(members: &Members<'_>) -> bool {
-    members.result.is_some_and(mentions_subscription)
-}
-
-fn mentions_subscription(json: &[u8]) -> bool {
-    memchr::memmem::find(json, SUBSCRIPTION.as_bytes()).is_some()
-}
-
-/// A message on one line, without an end. Line breaks can only be white space in it.
-pub fn flat(frame: &Frame) -> bytes::Bytes {
-    let line = frame.clone().into_bytes();
-    let line = line.slice_ref(line.trim_ascii());
-    if memchr::memchr2(b'\r', b'\n', &line).is_none() {
-        return line;
-    }
-    let mut flat = line.to_vec();
-    for byte in &mut flat {
-        if matches!(byte, b'\r' | b'\n') {
-            *byte = b' ';
-        }
-    }
-    flat.into()
 }

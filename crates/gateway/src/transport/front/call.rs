@@ -1,0 +1,86 @@
+//! A request of a client, from when it comes until it is answered.
+
+use crate::frame::{Frame, Id, Kind};
+
+/// A stream's number. They are numbered as they are opened.
+pub type Nth = u64;
+
+/// A request that is not answered.
+pub struct Call {
+    pub stream: Nth,
+    pub wants: Wants,
+    /// Its id and token as the client wrote them, where the session knows them by others.
+    pub id: Option<Box<str>>,
+    pub token: Option<Box<str>>,
+    /// The token that the session knows.
+    pub followed_by: Option<Box<[u8]>>,
+}
+
+/// What a request is for, as far as it matters here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// Whether something may be asked while it is open, and its stream can bring that.
+    pub asks: bool,
+    /// Whether what happens meanwhile is told.
+    pub loud: bool,
+    /// Whether it opens a session.
+    pub opens: bool,
+    pub lists_tools: bool,
+    pub listens: bool,
+}
+
+impl Call {
+    /// The requests of a message, by the ids they have.
+    pub fn verbatim(nth: Nth, frame: &Frame, wants: &impl Fn(&str) -> Wants) -> Vec<(Id, Self)> {
+        let request = |part: Frame| {
+            let (Kind::Request { id, method }, members) = part.peek()? else {
+                return None;
+            };
+            let call = Self {
+                stream: nth,
+                wants: wants(&method),
+                id: None,
+                token: None,
+                followed_by: members.progress_token.map(Into::into),
+            };
+            Some((id, call))
+        };
+        parts(frame).into_iter().filter_map(request).collect()
+    }
+
+    /// A request by an id and a token of ours.
+    pub fn renamed(
+        nth: Nth,
+        frame: &Frame,
+        wants: &impl Fn(&str) -> Wants,
+    ) -> (Frame, Vec<(Id, Self)>) {
+        let Some((Kind::Request { id, method }, members)) = frame.peek() else {
+            return (frame.clone(), Vec::new());
+        };
+        let ours = Id::from(nth);
+        let token = members
+            .progress_token
+            .and_then(|token| str::from_utf8(token).ok());
+        let call = Self {
+            stream: nth,
+            wants: wants(&method),
+            id: Some(id.as_json().into()),
+            token: token.map(Into::into),
+            followed_by: token.map(|_| ours.as_json().as_bytes().into()),
+        };
+        let mut told = frame.with(&["id"], ours.as_json());
+        if token.is_some() {
+            let path = ["params", "_meta", "progressToken"];
+            told = told.and_then(|told| told.with(&path, ours.as_json()));
+        }
+        (told.unwrap_or_else(|| frame.clone()), vec![(ours, call)])
+    }
+}
+
+/// The messages of a message.
+fn parts(frame: &Frame) -> Vec<Frame> {
+    match frame.peek() {
+        Some((Kind::Batch, _)) => frame.parts(),
+        _ => vec![frame.clone()],
+    }
+}
