@@ -1,6 +1,6 @@
 // Who meets whom: the peers of each revision.
 import { join } from "node:path";
-import { CLIENTS, MODERN_CLIENTS, MODERN_SERVERS, SERVERS } from "../peers/world.mjs";
+import { CLIENTS, HTTP_SERVERS, MODERN_CLIENTS, MODERN_SERVERS, SERVERS } from "../peers/world.mjs";
 
 export const NONE = "no elicitation";
 export const JUNE = "2025-06-18";
@@ -8,14 +8,15 @@ export const NOVEMBER = "2025-11-25";
 export const JULY = "2026-07-28";
 
 /** Rust's own, which `./test grid` builds. */
-const rust = (file, how) => [join(import.meta.dirname, "../../target/debug", file), how];
+const rust = (file, ...how) => [join(import.meta.dirname, "../../target/debug", file), ...how];
 const commands = {
   clients: { ...CLIENTS, ...MODERN_CLIENTS, rmcp: rust("rmcp-client", "legacy"), "rmcp-modern": rust("rmcp-client", "modern") },
   servers: { ...SERVERS, ...MODERN_SERVERS, rmcp: rust("rmcp-server", "await"), "rmcp-rounds": rust("rmcp-server", "rounds") },
+  byHttp: { ...HTTP_SERVERS, rmcp: rust("rmcp-server", "await", "http"), "rmcp-rounds": rust("rmcp-server", "rounds", "http") },
 };
 
 const client = (sdk, revision, declare, wire = revision) => ({ sdk, revision, declare, wire, command: commands.clients[sdk] });
-const server = (sdk, revision) => ({ sdk, revision, command: commands.servers[sdk] });
+const server = (sdk, revision) => ({ sdk, revision, command: commands.servers[sdk], byHttp: commands.byHttp[sdk] });
 
 /** `wire` is the revision that a client speaks, whatever it declares. */
 const clients = [
@@ -64,6 +65,29 @@ const MEETS = [
   ["sdk-1.20", "sdk-1", "rmcp", "sdk-2", "rmcp-rounds"],
 ];
 
-export const PAIRS = clients.flatMap((client, place) => MEETS[place].map((name) => ({ client, server: servers[name] })));
+/** The same where one of the two or both are reached by HTTP: fewer, and each revision with each. */
+const MEETS_BY_HTTP = [
+  ["sdk-1.20", "sdk-1", "rmcp-rounds"],
+  ["sdk-1.20", "fastmcp", "sdk-2"],
+  ["rmcp"],
+  ["sdk-1.20", "sdk-1", "sdk-2"],
+  ["sdk-1.20", "sdk-1", "sdk-2-dual", "python-rounds"],
+  ["python", "sdk-2"],
+  ["fastmcp-rounds"],
+  ["rmcp", "rmcp-rounds"],
+  ["sdk-1.20", "sdk-1", "rmcp", "sdk-2", "python-rounds"],
+  ["python", "sdk-2-dual"],
+  ["sdk-1", "python-rounds"],
+  ["fastmcp", "fastmcp-rounds"],
+  ["sdk-1", "rmcp-rounds"],
+];
+
+/** How the client reaches the gateway, and how that reaches the server. */
+export const TRANSPORTS = ["stdio-stdio", "http-stdio", "stdio-http", "http-http"];
+
+export const PAIRS = TRANSPORTS.flatMap((transport) => {
+  const meets = transport === "stdio-stdio" ? MEETS : MEETS_BY_HTTP;
+  return clients.flatMap((client, place) => meets[place].map((name) => ({ client, server: servers[name], transport })));
+});
 export const REVISIONS = { clients: [NONE, JUNE, NOVEMBER, JULY], servers: [JUNE, NOVEMBER, JULY] };
 export const isModern = (revision) => revision === JULY;

@@ -1,11 +1,12 @@
 // `./test grid`: every client with every server, in every story, on real peers.
 //
-//   run.mjs [--json] [--direct] [http-stdio] [CLIENT/SERVER]
+//   run.mjs [--json] [--direct] [TRANSPORT] [CLIENT/SERVER]
 //
-// http-stdio: clients come over HTTP. --json prints a line per cell. --direct leaves the gateway out, to see what peers do by themselves.
+// --json prints a line per cell. --direct leaves the gateway out, to see what peers do by themselves, over
+// stdio-stdio or http-http.
 // A cell that is not green, or that no pair of peers covers, is a failure.
 import { leave, within } from "../peers/world.mjs";
-import { PAIRS } from "./peers.mjs";
+import { PAIRS, TRANSPORTS } from "./peers.mjs";
 import { STORIES } from "./stories.mjs";
 import { table } from "./table.mjs";
 import { Trio } from "./trio.mjs";
@@ -14,20 +15,20 @@ const AT_ONCE = 4;
 
 const words = process.argv.slice(2);
 const [json, direct] = ["--json", "--direct"].map((option) => words.includes(option));
-const transport = words.find((word) => word === "http-stdio") ?? "stdio-stdio";
+const transport = words.find((word) => TRANSPORTS.includes(word)) ?? (direct && "stdio-stdio");
 const only = words.find((word) => word.includes("/"));
 
 /** Plays one story, in a trio of its own if it needs other flags. */
 async function play(trio, pair, { flags, play }) {
   const others = flags?.(pair);
-  const playing = others ? await within(Trio.start(pair, { direct, transport, flags: others }), "the start") : trio;
+  const playing = others ? await within(Trio.start(pair, { direct, flags: others }), "the start") : trio;
   await within(play(playing), "the end of the story");
   if (others) await playing.end();
 }
 
 /** Plays all the stories of a pair: a cell each. */
 async function meet(pair) {
-  const { client, server } = pair;
+  const { client, server, transport } = pair;
   const cells = [];
   let trio;
   for (const [story, its] of Object.entries(STORIES)) {
@@ -37,7 +38,7 @@ async function meet(pair) {
     cell.result = cell.reason ? "n/a" : "green";
     if (cell.reason) continue;
     try {
-      trio ??= await within(Trio.start(pair, { direct, transport }), "the start");
+      trio ??= await within(Trio.start(pair, { direct }), "the start");
       await play(trio, pair, its);
     } catch (error) {
       Object.assign(cell, { result: "red", reason: `${error.message}\n${trio?.running.errors.slice(-1_000) ?? ""}` });
@@ -56,7 +57,7 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
     process.exit(1);
   });
 }
-const waiting = PAIRS.filter(({ client, server }) => !only || only === `${client.sdk}/${server.sdk}`);
+const waiting = PAIRS.filter((pair) => (!transport || transport === pair.transport) && (!only || only === `${pair.client.sdk}/${pair.server.sdk}`));
 const cells = [];
 await Promise.all(Array.from({ length: AT_ONCE }, async () => {
   for (let pair; (pair = waiting.shift()); ) {
@@ -66,6 +67,6 @@ await Promise.all(Array.from({ length: AT_ONCE }, async () => {
   }
 }));
 await leave();
-const faults = table(cells, { prints: !json, whole: !only && !direct });
+const faults = table(cells, { prints: !json, whole: !only && !direct, transports: transport ? [transport] : TRANSPORTS });
 for (const fault of faults) console.error(`not green: ${fault}`);
 process.exit(faults.length ? 1 : 0);

@@ -30,15 +30,16 @@ export const STORIES = {
     lacks: ({ server }) => server.revision !== NOVEMBER && "only 2025-11-25 has that error",
     fails: ({ client, server }) => (server.sdk === "fastmcp" && "fastmcp makes a text of that error") || dropsLinks(client),
     async play(trio) {
-      const step = { tool: "linked", arguments: { links: ["first"] } };
+      const link = trio.names("first");
+      const step = { tool: "linked", arguments: { links: [link] } };
       if (trio.client.wire === NOVEMBER && trio.shows("url")) {
         // The client is told, follows the link in its own way and calls again.
         const { error } = await trio.calls(step);
         assert.equal(error.code, -32042);
-        assert.equal(error.data.elicitations[0].url, "https://example.com/first");
+        assert.equal(error.data.elicitations[0].url, `https://example.com/${link}`);
         assert.deepEqual(await trio.brings(step), []);
       } else {
-        assert.deepEqual(await trio.asks(step, [{ message: "Open first", action: "accept", finished: true }]), []);
+        assert.deepEqual(await trio.asks(step, [{ message: `Open ${link}`, action: "accept", finished: true }]), []);
       }
       if (trio.server.sdk === "sdk-1") assert.equal((await trio.brings({ tool: "ran" })).linked, 1);
     },

@@ -1,10 +1,10 @@
-// The cells as a table for people: in each, how many pairs of peers played the story.
+// The cells as a table for people: in each, how many pairs of peers played the story, over all transports.
 import { REVISIONS } from "./peers.mjs";
 import { STORIES } from "./stories.mjs";
 
-/** What is wrong with the cells. Prints the table, if it is wanted; a `whole` one has no holes. */
-export function table(cells, { prints, whole }) {
-  const faults = cells.filter(({ result }) => result === "red").map(({ peers, story, reason }) => `${peers}, ${story}: ${reason}`);
+/** What is wrong with the cells. Prints the table, if it is wanted; a `whole` one has no holes over any of the `transports`. */
+export function table(cells, { prints, whole, transports }) {
+  const faults = cells.filter(({ result }) => result === "red").map(({ transport, peers, story, reason }) => `${transport}, ${peers}, ${story}: ${reason}`);
   const stories = Object.keys(STORIES);
   const rows = [["client", "server", ...stories], Array(stories.length + 2).fill("---")];
   for (const client of REVISIONS.clients) {
@@ -13,10 +13,10 @@ export function table(cells, { prints, whole }) {
         const met = cells.filter((cell) => cell.client === client && cell.server === server && cell.story === story);
         const count = (result) => met.filter((cell) => cell.result === result).length;
         if (count("red")) return "**no**";
-        if (count("green")) return `${count("green")}`;
         if (isLacking({ client, server, story })) return "–";
-        if (whole) faults.push(`${client} and ${server}, ${story}: no pair of peers plays it`);
-        return "";
+        const missing = transports.filter((transport) => !met.some((cell) => cell.transport === transport && cell.result === "green"));
+        if (whole) faults.push(...missing.map((transport) => `${transport}, ${client} and ${server}, ${story}: no pair of peers plays it`));
+        return `${count("green") || ""}`;
       });
       rows.push([client, server, ...row]);
     }

@@ -2,22 +2,30 @@
 import { Person } from "../peers/person.mjs";
 import { Client, listen, wrap } from "../peers/world.mjs";
 import { JUNE } from "./peers.mjs";
+import { placeOf, serves } from "./places.mjs";
 
 export class Trio {
   #calls = 0;
 
   /** Starts a pair with the gateway between them; `direct` without it, and then without a person. */
-  static async start({ client, server }, { direct, transport = "stdio-stdio", flags = [] } = {}) {
+  static async start({ client, server, transport }, { direct, flags = [] } = {}) {
     const trio = Object.assign(new Trio(), { client, server, direct });
-    const [begin, place] = { "stdio-stdio": [wrap, "command"], "http-stdio": [listen, "url"] }[transport];
-    const { announce, gateway, ...to } = await begin(server.command, ...flags);
+    const [from, to] = transport.split("-");
+    const place = to === "http" ? { url: await placeOf(server) } : server.command;
+    const between = { "http-stdio": listen, "http-http": serves }[transport] ?? wrap;
+    const { announce, gateway, command, url } = direct ? { command: place, url: place.url } : await between(place, ...flags);
     trio.gateway = gateway;
-    const job = { [place]: direct ? server.command : to[place], declare: client.declare, also: ["sampling", "roots"] };
+    const job = { ...(from === "http" ? { url } : { command }), declare: client.declare, also: ["sampling", "roots"] };
     trio.running = new Client(client.command, job);
     trio.asksPage = flags.includes("page");
     await trio.told("tools"); // before, there may be the gateway of a client that only looks who is there
     if (!direct) trio.person = await Person.at(announce);
     return trio;
+  }
+
+  /** Names a thing that no other trio does: they may have their server in common. */
+  names(thing) {
+    return `${thing}-${this.running.pid}`;
   }
 
   /** Whether the client asks such questions by itself. */

@@ -23,7 +23,37 @@ pub enum Answer<T = Checked> {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Words(String);
 
+/// A refusal, for whoever takes one for an error: [`Answer::accepted`].
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Refused {
+    /// The person said no.
+    #[error("the person was asked and said no")]
+    Declined {
+        /// Why, if they said so.
+        reason: Option<Words>,
+    },
+    /// The question was put away.
+    #[error("the person was asked and put the question away")]
+    Cancelled,
+}
+
 impl<T> Answer<T> {
+    /// What was accepted; a refusal is an error.
+    ///
+    /// ```
+    /// use midcall_core::{Answer, Refused};
+    ///
+    /// assert_eq!(Answer::Accepted(3).accepted(), Ok(3));
+    /// assert_eq!(Answer::<u8>::Cancelled.accepted(), Err(Refused::Cancelled));
+    /// ```
+    pub fn accepted(self) -> Result<T, Refused> {
+        match self {
+            Self::Accepted(content) => Ok(content),
+            Self::Declined { reason } => Err(Refused::Declined { reason }),
+            Self::Cancelled => Err(Refused::Cancelled),
+        }
+    }
+
     /// The same answer about something else, if it was accepted.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Answer<U> {
         match self {

@@ -38,7 +38,7 @@ pub mod secret;
 mod values;
 pub mod wire;
 
-pub use answer::{Answer, Words};
+pub use answer::{Answer, Refused, Words};
 pub use elicitation::{Asker, Elicitation, ElicitationError, Wanted};
 pub use form::*;
 pub use limits::Limits;

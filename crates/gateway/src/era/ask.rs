@@ -17,6 +17,14 @@ pub struct Ask {
     pub elicitation: Option<Box<Elicitation>>,
 }
 
+/// A client that comes back.
+pub struct Back<'a> {
+    pub id: Id,
+    pub token: Option<&'a [u8]>,
+    pub digest: [u8; 32],
+    pub responses: &'a mut Value,
+}
+
 impl Ask {
     pub fn new(
         id: Id,

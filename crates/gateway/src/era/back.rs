@@ -263,66 +263,6 @@ impl Back {
         }
     }
 
-    /// The session answers a question of ours.
-    fn answered(&mut self, id: &Id, members: &Peeked<'_>, steps: &mut Vec<Step>) {
-        let Some((of, key)) = self.asked.remove(id) else {
-            return;
-        };
-        let Some(call) = self.calls.get_mut(&of) else {
-            return;
-        };
-        let result = members.result.map(serde_json::from_slice::<JsonObject>);
-        match result {
-            Some(Ok(mut result)) => {
-                // How a question ended is told beside the answers.
-                if let Some(Value::Object(told)) = result.get_mut("_meta")
-                    && let Some(outcome) = told.shift_remove(meta::OUTCOME)
-                {
-                    call.outcomes.insert(key.clone(), outcome);
-                    if told.is_empty() {
-                        result.shift_remove("_meta");
-                    }
-                }
-                call.answers.insert(key, Value::Object(result));
-            }
-            // There is no place for errors in a round.
-            _ => {
-                let error = members
-                    .error
-                    .unwrap_or(b"{\"code\":-32603,\"message\":\"midcall: no answer\"}");
-                let error: Value = serde_json::from_slice(error).unwrap_or_default();
-                return self.fail(&of, &error, steps);
-            }
-        }
-        call.left -= 1;
-        if call.task.is_some() {
-            self.update(&of, steps);
-        } else if call.left == 0 {
-            self.again(&of, steps);
-        }
-    }
-
-    /// A call comes to an end before the server has finished it.
-    pub(super) fn fail(&mut self, id: &Id, error: &Value, steps: &mut Vec<Step>) {
-        if let Some(call) = self.calls.remove(id) {
-            self.ids.remove(&call.at);
-            self.take_back(id, steps);
-            self.end_task(&call, steps);
-            let message = json!({"jsonrpc": "2.0", "error": error});
-            steps.extend(
-                Frame::write(&message)
-                    .with(&["id"], id.as_json())
-                    .map(Step::In),
-            );
-        }
-    }
-
-    /// Nobody waits for what was asked in a call.
-    pub(super) fn take_back(&mut self, call: &Id, steps: &mut Vec<Step>) {
-        let gone = self.asked.extract_if(|_, (of, _)| of == call);
-        steps.extend(gone.map(|(id, _)| Step::In(Frame::cancelled(&id))));
-    }
-
     /// The server is gone, and with it all that it has asked.
     pub fn gone(&mut self, steps: &mut Vec<Step>) {
         let asked = self.asked.drain().map(|(id, _)| id);

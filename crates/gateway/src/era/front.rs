@@ -7,33 +7,33 @@
 //! is told to come back without a question.
 //!
 //! In: [`Front::client_says`], [`Front::session_says`], [`Front::woke`]. Out: [`Step`]s.
-//! Elsewhere: what calls are parked (`parked`), what news the client follows (`follow`).
+//! Elsewhere: how the session is opened for it (`welcome`), what calls are parked (`parked`), what
+//! news the client follows (`follow`).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::Duration;
 
 use midcall_core::Limits;
-use midcall_core::wire::{ElicitRequestParams, Modes, Revision, code, meta};
+use midcall_core::wire::{ElicitRequestParams, Modes, code, meta};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::Step;
-use super::ask::{Ask, digest};
+use super::ask::{Ask, Back, digest};
 use super::follow::Following;
-use super::parked::{Back, Parked};
-use super::words::{
-    LOG_LEVEL, SERVER_INFO, complete, meta_of, modern_params, refused_revision, supported, too_much,
-};
+use super::parked::Parked;
+use super::welcome::Opening;
+use super::words::{LOG_LEVEL, complete, meta_of, modern_params, refused_revision, too_much};
 use crate::frame::{Frame, Id, Kind, Members, OwnIds};
 
 pub struct Front {
-    opening: Opening,
+    pub(super) opening: Opening,
     /// What the server said of itself when it was opened.
-    server: Value,
+    pub(super) server: Value,
     /// What the client said of itself in its last request.
-    capabilities: Value,
+    pub(super) capabilities: Value,
     parked: Parked,
     following: Following,
     /// Requests that cannot ask anything.
@@ -41,16 +41,8 @@ pub struct Front {
     level: Option<Value>,
     /// Whether the server asks in rounds, too.
     has_rounds: bool,
-    own_ids: OwnIds,
+    pub(super) own_ids: OwnIds,
     limits: Limits,
-}
-
-/// Whether the session is open.
-enum Opening {
-    NotYet,
-    /// The request that opens it, and what the client said meanwhile.
-    Under(Id, Vec<Frame>),
-    Done,
 }
 
 /// A request that cannot ask anything.
@@ -162,31 +154,6 @@ impl Front {
         }
     }
 
-    /// The request that opens the session for the client.
-    fn open(&mut self, mut told: Value) -> Frame {
-        let id = self.own_ids.fresh();
-        self.capabilities = told[meta::CLIENT_CAPABILITIES].take();
-        let mut info = told[meta::CLIENT_INFO].take();
-        if !info.is_object() {
-            info = json!({"name": "client", "version": "0"});
-        }
-        let params = json!({"protocolVersion": Revision::V2025_11_25, "capabilities": self.legacy_capabilities(),
-            "clientInfo": info});
-        let frame = Frame::request(&id, "initialize", &params);
-        self.opening = Opening::Under(id, Vec::new());
-        frame
-    }
-
-    /// What the client can, in words of the other era.
-    fn legacy_capabilities(&self) -> Value {
-        let mut capabilities = self.capabilities.clone();
-        match capabilities.as_object_mut() {
-            Some(members) => drop(members.shift_remove("extensions")),
-            None => capabilities = json!({}),
-        }
-        capabilities
-    }
-
     fn request(
         &mut self,
         now: Instant,
@@ -290,22 +257,6 @@ impl Front {
         steps.extend(frame.with(&["params"], &written).map(Step::In));
     }
 
-    /// What `server/discover` would have said.
-    fn discovered(&self) -> Value {
-        let mut told = json!({
-            "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
-            "supportedVersions": supported(), "capabilities": self.server["capabilities"],
-            "_meta": {SERVER_INFO: self.server["serverInfo"]}
-        });
-        if let Some(capabilities) = told["capabilities"].as_object_mut() {
-            capabilities.shift_remove("tasks");
-        }
-        if let Some(instructions) = self.server.get("instructions") {
-            told["instructions"] = instructions.clone();
-        }
-        told
-    }
-
     /// The client takes a request back.
     fn cancelled(&mut self, frame: &Frame, members: &Members<'_>, steps: &mut Vec<Step>) {
         let Some(id) = members.request_id.and_then(Id::read) else {
@@ -384,31 +335,6 @@ impl Front {
             steps.push(Step::Out(complete(frame, members, plain.is_cacheable)));
         }
         // Whatever else is answered was ours.
-    }
-
-    /// The session is open, or will never be.
-    fn opened(&mut self, now: Instant, members: &Members<'_>, steps: &mut Vec<Step>) {
-        let Opening::Under(_, waiting) = std::mem::replace(&mut self.opening, Opening::Done) else {
-            return;
-        };
-        let Some(result) = members.result else {
-            self.opening = Opening::NotYet;
-            let error = members.error.unwrap_or(b"{}");
-            let error: Value = serde_json::from_slice(error).unwrap_or_default();
-            let failed = Frame::write(&json!({"jsonrpc": "2.0", "error": error}));
-            for frame in waiting {
-                if let Some((Kind::Request { id, .. }, _)) = frame.peek() {
-                    steps.extend(failed.with(&["id"], id.as_json()).map(Step::Out));
-                }
-            }
-            return;
-        };
-        self.server = serde_json::from_slice(result).unwrap_or_default();
-        let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        steps.push(Step::In(Frame::write(&initialized)));
-        for frame in waiting {
-            self.client_says(now, frame, steps);
-        }
     }
 
     /// The session wants to know something from the client.

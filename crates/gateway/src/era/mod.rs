@@ -8,9 +8,11 @@ mod ask;
 mod back;
 mod beside;
 pub mod bridge;
+mod call;
 mod elsewhere;
 mod follow;
 mod front;
+mod kept;
 pub mod legacy;
 mod listen;
 mod opening;
@@ -20,6 +22,7 @@ mod round;
 #[cfg(test)]
 mod stories;
 mod task;
+mod welcome;
 mod words;
 
 pub use ask::sorted;

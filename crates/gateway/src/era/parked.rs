@@ -5,12 +5,14 @@ use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use midcall_core::Limits;
-use midcall_core::wire::{InputRequiredResult, code};
-use serde_json::{Map, Value, json};
+use midcall_core::wire::code;
+use serde_json::json;
 use tokio::time::Instant;
 
 use super::Step;
-use super::ask::Ask;
+use super::ask::{Ask, Back};
+use super::call::{Call, Waiter};
+use super::kept::Kept;
 use crate::frame::{Frame, Id, Members};
 use crate::token::Token;
 
@@ -21,64 +23,14 @@ pub struct Parked {
     ids: HashMap<Id, Id>,
     /// Calls with something that the client is still to be asked.
     untold: Vec<Id>,
-    kept: VecDeque<Kept>,
-    bytes: usize,
+    kept: Kept,
     hold: Option<Duration>,
     patience: Duration,
     count: u64,
 }
 
-struct Call {
-    /// How old it is among the others.
-    nth: u64,
-    digest: [u8; 32],
-    is_cacheable: bool,
-    is_loud: bool,
-    /// What the session follows its progress by.
-    token: Option<Box<[u8]>>,
-    /// The client's request that waits for it; none while the client was told to come back.
-    waiter: Option<Waiter>,
-    /// What the client comes back with, the newest last.
-    states: VecDeque<Token>,
-    /// What it was asked, and what it is still to be asked.
-    asked: Vec<Ask>,
-    untold: Vec<Ask>,
-    asks: usize,
-    /// When the client has been away too long.
-    until: Option<Instant>,
-    /// The result, if it came while the client was away.
-    result: Option<Frame>,
-}
-
-struct Waiter {
-    id: Id,
-    since: Instant,
-    token: Option<Box<[u8]>>,
-}
-
-/// A call that is over, for a client that did not hear of it.
-struct Kept {
-    states: VecDeque<Token>,
-    digest: [u8; 32],
-    frame: Frame,
-    until: Instant,
-}
-
-/// A client that comes back.
-pub struct Back<'a> {
-    pub id: Id,
-    pub token: Option<&'a [u8]>,
-    pub digest: [u8; 32],
-    pub responses: &'a mut Value,
-}
-
 /// How long a client that has nothing to ask may take to come back.
 const AWAY: Duration = Duration::from_secs(60);
-
-/// How long, how many and how large results are kept for those who come back once more.
-const KEPT: Duration = Duration::from_secs(10 * 60);
-const MOST_KEPT: usize = 256;
-const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// How many calls may be open.
 const MOST: usize = 10_000;
@@ -87,17 +39,13 @@ const MOST: usize = 10_000;
 /// that asks too often, and it need not even be the one that does.
 const ENOUGH: usize = 8;
 
-/// By how many of its last states a call is known.
-const STATES: usize = 4;
-
 impl Parked {
     pub fn new(hold: Option<Duration>, patience: Duration) -> Self {
         Self {
             calls: HashMap::new(),
             ids: HashMap::new(),
             untold: Vec::new(),
-            kept: VecDeque::new(),
-            bytes: 0,
+            kept: Kept::default(),
             hold,
             patience,
             count: 0,
@@ -116,9 +64,8 @@ impl Parked {
 
     /// Whether a client that comes back by this state was told to.
     pub fn gave(&self, state: &str) -> bool {
-        let calls = self.calls.values().map(|call| &call.states);
-        let kept = self.kept.iter().map(|kept| &kept.states);
-        calls.chain(kept).flatten().any(|known| known.is(state))
+        let mut known = self.calls.values().flat_map(|call| &call.states);
+        known.any(|known| known.is(state)) || self.kept.knows(state)
     }
 
     /// A call begins.
@@ -248,15 +195,10 @@ impl Parked {
         limits: &Limits,
         steps: &mut Vec<Step>,
     ) {
-        self.make_room(now);
-        let is_known = |states: &VecDeque<Token>| states.iter().any(|known| known.is(state));
-        if let Some(kept) = self
-            .kept
-            .iter()
-            .find(|kept| is_known(&kept.states) && kept.digest == back.digest)
-        {
-            return steps.extend(kept.frame.with(&["id"], back.id.as_json()).map(Step::Out));
+        if let Some(kept) = self.kept.result(now, state, back.digest) {
+            return steps.extend(kept.with(&["id"], back.id.as_json()).map(Step::Out));
         }
+        let is_known = |states: &VecDeque<Token>| states.iter().any(|known| known.is(state));
         let mut calls = self.calls.iter_mut();
         let found = calls.find(|(_, call)| is_known(&call.states) && call.digest == back.digest);
         let Some((session_id, call)) = found else {
@@ -321,14 +263,7 @@ impl Parked {
         self.ids.remove(&waiter.id);
         steps.extend(frame.with(&["id"], waiter.id.as_json()).map(Step::Out));
         if !call.states.is_empty() {
-            self.bytes += frame.len();
-            self.kept.push_back(Kept {
-                states: call.states,
-                digest: call.digest,
-                frame,
-                until: now + KEPT,
-            });
-            self.make_room(now);
+            self.kept.add(now, call.states, call.digest, frame);
         }
     }
 
@@ -409,68 +344,5 @@ impl Parked {
                 steps.extend(cancel.map(Step::In));
             }
         }
-    }
-
-    /// Drops what was kept long enough, and the oldest of what is too much.
-    fn make_room(&mut self, now: Instant) {
-        while let Some(oldest) = self.kept.front() {
-            let is_too_much =
-                self.kept.len() > 1 && (self.kept.len() > MOST_KEPT || self.bytes > MOST_BYTES);
-            if oldest.until > now && !is_too_much {
-                return;
-            }
-            self.bytes -= oldest.frame.len();
-            self.kept.pop_front();
-        }
-    }
-}
-
-impl Call {
-    /// Asks the client what it has not been asked yet, if it waits.
-    fn tell(&mut self, now: Instant, patience: Duration) -> Option<(Id, Frame)> {
-        if self.untold.is_empty() {
-            return None;
-        }
-        let waiter = self.waiter.take()?;
-        let mut requests = Map::new();
-        for ask in &self.untold {
-            let mut request = json!({"method": ask.method});
-            if let Some(params) = &ask.params {
-                request["params"] = serde_json::from_str(params.get()).unwrap_or_default();
-            }
-            requests.insert(ask.key.clone(), request);
-        }
-        self.asked.append(&mut self.untold);
-        // The session takes back what people do not answer in time, and nothing else.
-        let is_for_people = |ask: &Ask| ask.elicitation.is_some();
-        let until = (!self.asked.iter().all(is_for_people)).then(|| now + patience);
-        Some(self.leaves(waiter.id, Some(requests), until))
-    }
-
-    /// Tells the client to come back, with nothing to ask.
-    fn come_back(&mut self, until: Instant) -> Option<(Id, Frame)> {
-        let waiter = self.waiter.take()?;
-        Some(self.leaves(waiter.id, None, Some(until)))
-    }
-
-    fn leaves(
-        &mut self,
-        waiter: Id,
-        requests: Option<Map<String, Value>>,
-        until: Option<Instant>,
-    ) -> (Id, Frame) {
-        let state = Token::random();
-        let mut told = json!({"resultType": InputRequiredResult::RESULT_TYPE});
-        if let Some(requests) = requests {
-            told["inputRequests"] = Value::Object(requests);
-        }
-        told["requestState"] = state.reveal().into();
-        if self.states.len() == STATES {
-            self.states.pop_front();
-        }
-        self.states.push_back(state);
-        self.until = until;
-        let frame = Frame::result(&waiter, &told);
-        (waiter, frame)
     }
 }

@@ -187,15 +187,16 @@ impl Session {
     }
 }
 
-/// What servers of Python's SDK and of FastMCP, and TypeScript's by HTTP, say of a tool that asks
-/// in the way of the other era: they have nobody to ask, or a result that means nothing in this
-/// one.
-const REFUSALS: [&[u8]; 6] = [
+/// What servers of Python's SDK, of FastMCP and of Rust's, and TypeScript's by HTTP, say of a tool
+/// that asks in the way of the other era: they have nobody to ask, or a result that means nothing
+/// in this one.
+const REFUSALS: [&[u8]; 7] = [
     b"no back-channel for server-initiated requests",
     b"server-initiated requests is unavailable on 2026-07-28 connections",
     b"Handler returned an invalid result",
     b"returned an InputRequiredResult to request client input",
     b"InputRequiredResult requires negotiated protocol version",
+    b"server-to-client requests are not allowed on protocol 2026-07-28",
     b"per-request legacy serving cannot receive server-to-client requests",
 ];
 

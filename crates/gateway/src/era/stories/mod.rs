@@ -4,6 +4,7 @@ mod beside;
 mod both;
 mod client;
 mod opening;
+mod parked;
 mod requests;
 mod server;
 mod task;

@@ -8,6 +8,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
+use super::body::What;
 use super::lane::{Item, Lane};
 use super::session::State;
 use super::stream::{Stream, Tag};
@@ -117,7 +118,7 @@ impl Remote {
                 );
             }
             _ if self.session.holds() => {
-                let load = self.waiting.add(frame.len());
+                let load = self.waiting.add(frame.len(), What::Said);
                 self.session.held.push_back((frame.clone(), load));
             }
             Kind::Request { id, method } => {
@@ -170,7 +171,7 @@ impl Remote {
         let (tag, mut stream) = self.stream(headers, Some(request.id.clone()), resumes);
         stream.delay = delay;
         let message = request.frame.clone().into_bytes();
-        let load = self.waiting.add(message.len());
+        let load = self.waiting.add(message.len(), What::Said);
         let sent = Sent {
             left: load.sent(),
             task: self.tasks.spawn(stream.request(message, load)),
@@ -198,7 +199,7 @@ impl Remote {
         };
         let ids: Vec<Id> = frame.parts().iter().filter_map(id).collect();
         let (tag, stream) = self.stream(self.session.headers(), None, false);
-        let load = self.waiting.add(frame.len());
+        let load = self.waiting.add(frame.len(), What::Said);
         self.tasks.spawn(stream.request(frame.into_bytes(), load));
         self.wanted.extend(ids.iter().map(|id| (id.clone(), tag)));
         self.exchanges.insert(tag, Exchange::Batch(ids));
@@ -221,7 +222,11 @@ impl Remote {
             _ => self.session.headers(),
         };
         let (tag, stream) = self.stream(headers, None, false);
-        let load = self.waiting.add(frame.len());
+        let what = match frame.peek() {
+            Some((Kind::Response { .. }, _)) => What::Answer,
+            _ => What::Said,
+        };
+        let load = self.waiting.add(frame.len(), what);
         let message = frame.into_bytes();
         let lane = self.lane.get_or_insert_with(Lane::new);
         lane.push(Item {
@@ -239,6 +244,8 @@ impl Remote {
     pub(super) fn listen(&mut self) -> Tag {
         let (tag, stream) = self.stream(self.session.headers(), None, true);
         self.session.listening = Some(self.tasks.spawn(stream.listen()));
+        let is_other = |exchange: &Exchange| !matches!(exchange, Exchange::Listening);
+        self.exchanges.retain(|_, exchange| is_other(exchange)); // That of a session before is over.
         self.exchanges.insert(tag, Exchange::Listening);
         tag
     }

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use bytes::{Bytes, BytesMut};
 use hyper::body::{Body, Frame, SizeHint};
 use reqwest::Response;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::target::chain;
@@ -26,19 +27,48 @@ pub enum Broken {
 
 /// How much waits to be sent.
 #[derive(Clone, Default)]
-pub struct Waiting(Arc<AtomicUsize>);
+pub struct Waiting(Arc<Amounts>);
+
+#[derive(Default)]
+struct Amounts {
+    all: AtomicUsize,
+    answers: AtomicUsize,
+    less: Notify,
+}
+
+/// What waits.
+#[derive(Clone, Copy, PartialEq)]
+pub enum What {
+    /// Something that the client says.
+    Said,
+    /// An answer to what the server asked.
+    Answer,
+}
 
 impl Waiting {
     pub fn bytes(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
+        self.0.all.load(Ordering::Relaxed)
+    }
+
+    /// Of these, the answers to what the server asked.
+    pub fn answers(&self) -> usize {
+        self.0.answers.load(Ordering::Relaxed)
+    }
+
+    /// Done when it has become less since this was last waited for.
+    pub async fn less(&self) {
+        self.0.less.notified().await;
     }
 
     /// So much more, until it has left.
-    pub fn add(&self, bytes: usize) -> Arc<Load> {
-        self.0.fetch_add(bytes, Ordering::Relaxed);
+    pub fn add(&self, bytes: usize, what: What) -> Arc<Load> {
+        let answers = if what == What::Answer { bytes } else { 0 };
+        self.0.all.fetch_add(bytes, Ordering::Relaxed);
+        self.0.answers.fetch_add(answers, Ordering::Relaxed);
         Arc::new(Load {
             waiting: self.0.clone(),
             bytes,
+            answers,
             has_left: AtomicBool::new(false),
             sent: CancellationToken::new(),
         })
@@ -47,8 +77,9 @@ impl Waiting {
 
 /// A message's part in what waits.
 pub struct Load {
-    waiting: Arc<AtomicUsize>,
+    waiting: Arc<Amounts>,
     bytes: usize,
+    answers: usize,
     has_left: AtomicBool,
     sent: CancellationToken,
 }
@@ -61,7 +92,9 @@ impl Load {
 
     fn leave(&self) {
         if !self.has_left.swap(true, Ordering::Relaxed) {
-            self.waiting.fetch_sub(self.bytes, Ordering::Relaxed);
+            self.waiting.all.fetch_sub(self.bytes, Ordering::Relaxed);
+            (self.waiting.answers).fetch_sub(self.answers, Ordering::Relaxed);
+            self.waiting.less.notify_one();
             self.sent.cancel();
         }
     }

@@ -21,6 +21,7 @@ const SAFE: &[&str] = &[
     "resources/read",
     "resources/templates/list",
     "server/discover",
+    "tasks/get",
     "tools/list",
 ];
 
@@ -46,7 +47,7 @@ impl Remote {
                 }
             }
             Some(Exchange::Told(session)) => self.told(tag, session, ending),
-            Some(Exchange::Listening) => self.unheard(&ending),
+            Some(Exchange::Listening) => self.unheard(tag, &ending),
             None => {}
         }
     }
@@ -58,7 +59,7 @@ impl Remote {
             Ending::Refused(refusal)
                 if is_legacy
                     && request.tries == 0
-                    && refusal.forgot_session()
+                    && refusal.forgot_session(Some(&request.id))
                     && self.reopen(request.session) =>
             {
                 return self.resend(request);
@@ -68,7 +69,7 @@ impl Remote {
             {
                 return;
             }
-            Ending::Broken(_) | Ending::Refused(Refusal::HungUp(_))
+            Ending::Broken(_) | Ending::Refused(Refusal::HungUp(_) | Refusal::Unreached(_))
                 if request.era == Era::Modern && self.repeat(&request, &sent) =>
             {
                 return;
@@ -77,9 +78,7 @@ impl Remote {
             _ => {}
         }
         self.not_opened(&request);
-        let gone = self.asked.extract_if(|_, on| *on == tag);
-        let gone: Vec<Id> = gone.map(|(id, _)| id).collect();
-        self.ready.extend(gone.iter().map(Frame::cancelled));
+        self.take_back(tag);
         match &request.whose {
             Whose::Session(id) => match &ending {
                 Ending::Refused(refusal) => {
@@ -103,12 +102,24 @@ impl Remote {
         }
     }
 
+    /// Nobody waits any more for what was asked on this stream.
+    fn take_back(&mut self, tag: Tag) {
+        let gone = self.asked.extract_if(|_, on| *on == tag);
+        let gone: Vec<Id> = gone.map(|(id, _)| id).collect();
+        self.ready.extend(gone.iter().map(Frame::cancelled));
+    }
+
     /// What the server says outside of calls is not heard any more.
-    fn unheard(&mut self, ending: &Ending) {
+    fn unheard(&mut self, tag: Tag, ending: &Ending) {
         let is_lost = match ending {
             Ending::Refused(refusal) => refusal.may_pass(),
             Ending::Broken(_) => true,
-            Ending::Well | Ending::Forgotten => false,
+            Ending::Well => false,
+            // It is opened again when somebody needs it.
+            Ending::Forgotten => {
+                self.take_back(tag);
+                false
+            }
         };
         if is_lost {
             let words = self.words(ending);
@@ -211,7 +222,7 @@ impl Remote {
     fn told(&mut self, tag: Tag, session: u32, ending: Ending) {
         let is_opening = self.session.state == State::Told(tag);
         match ending {
-            Ending::Refused(refusal) if !is_opening && refusal.forgot_session() => {
+            Ending::Refused(refusal) if !is_opening && refusal.forgot_session(None) => {
                 self.reopen(session);
             }
             Ending::Refused(refusal) => {

@@ -64,11 +64,8 @@ impl Remote {
             }
             Kind::Batch => {
                 for part in frame.parts() {
-                    if let Some((Kind::Response { id: Some(id) }, _)) = part.peek() {
-                        self.wanted.remove(&id);
-                    }
+                    self.said(tag, part);
                 }
-                self.ready.push_back(frame);
             }
             Kind::Odd => self.ready.push_back(frame),
         }
@@ -126,9 +123,7 @@ impl Remote {
                     false => self.not_reopened("it does not want to"),
                 };
             }
-            if !is_open {
-                self.release();
-            }
+            self.release(); // What says that it is open goes out, and the rest waits for that.
         }
         match request.whose.clone() {
             Whose::Session(known) => {

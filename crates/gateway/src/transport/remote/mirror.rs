@@ -28,6 +28,7 @@ pub fn headers(method: &str, members: &Members<'_>, tools: &Tools) -> HeaderMap 
     let name = match method {
         "tools/call" | "prompts/get" => params().name,
         "resources/read" => params().uri,
+        "tasks/get" | "tasks/update" | "tasks/cancel" => params().task,
         _ => None,
     };
     if let Some(name) = &name {
@@ -49,6 +50,8 @@ pub fn headers(method: &str, members: &Members<'_>, tools: &Tools) -> HeaderMap 
 struct Params {
     name: Option<String>,
     uri: Option<String>,
+    #[serde(rename = "taskId")]
+    task: Option<String>,
     #[serde(default)]
     arguments: Value,
 }

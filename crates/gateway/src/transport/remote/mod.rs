@@ -27,7 +27,6 @@ mod tools;
 mod wire;
 
 use std::collections::{HashMap, VecDeque};
-use std::future::pending;
 use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -74,7 +73,7 @@ pub struct Remote {
 /// How many bytes may wait before the other side is read no more.
 const FULL: usize = 256 * 1024;
 
-/// How many bytes may wait before whoever causes our answers is read no more.
+/// How many bytes of answers may wait before whoever causes them is read no more.
 const FLOODED: usize = 1024 * 1024;
 
 /// How long what was sent may take to get out at the end, and the server to hear of the end.
@@ -112,7 +111,7 @@ impl Remote {
 
     /// Whether the server causes more of our answers than it takes.
     pub fn is_flooded(&self) -> bool {
-        self.waiting.bytes() >= FLOODED
+        self.waiting.answers() >= FLOODED
     }
 
     /// Nothing more will be sent: once everything is answered, the server counts as gone.
@@ -122,19 +121,24 @@ impl Remote {
 
     /// What the server says next, if somebody `hears`. Nothing is lost when waiting is given up.
     pub async fn next(&mut self, hears: bool) -> Said {
-        if !hears {
-            return pending().await;
-        }
+        let (was_full, was_flooded) = (self.is_full(), self.is_flooded());
         loop {
-            if let Some(frame) = self.ready.pop_front() {
+            if hears && let Some(frame) = self.ready.pop_front() {
                 return Said::Frame(frame);
             }
-            if self.is_finishing && self.is_idle() {
+            if hears && self.is_finishing && self.is_idle() {
                 return Said::Gone("has answered everything".to_owned());
             }
             while self.tasks.try_join_next().is_some() {}
-            let report = self.reports.recv().await;
-            self.hear(report.expect("we hold the other end ourselves"));
+            if was_full != self.is_full() || was_flooded != self.is_flooded() {
+                return Said::Taken; // Others may be heard again, or no more.
+            }
+            tokio::select! {
+                report = self.reports.recv(), if hears => {
+                    self.hear(report.expect("we hold the other end ourselves"));
+                }
+                () = self.waiting.less() => {}
+            }
         }
     }
 

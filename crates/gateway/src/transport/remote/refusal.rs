@@ -10,6 +10,9 @@ use super::target::Target;
 use super::wire::Refusal;
 use crate::frame::{Frame, Id, Kind};
 
+/// What some servers say of a session that they do not know.
+const SESSION_NOT_FOUND: i64 = -32001;
+
 impl Refusal {
     /// The answer to a request that was refused: what the server said, if it did, else a
     /// sentence that somebody can act on.
@@ -77,18 +80,37 @@ impl Refusal {
     }
 
     /// Whether the server does not know the session that the request was for. Its revision says
-    /// 404; the servers in the SDKs' own examples say 400 in words.
-    pub fn forgot_session(&self) -> bool {
+    /// 404; the servers in the SDKs' own examples say 400 in words. An error that bears the
+    /// request's own id answers it: what was asked may have been done.
+    pub fn forgot_session(&self, request: Option<&Id>) -> bool {
+        let is_answer = request.is_some_and(|request| self.answers(request));
         match self {
-            Self::Status { status, .. } if *status == StatusCode::NOT_FOUND => {
-                self.code() != Some(code::METHOD_NOT_FOUND)
-            }
+            Self::Status { status, .. } if *status == StatusCode::NOT_FOUND => match is_answer {
+                true => self.code() == Some(SESSION_NOT_FOUND),
+                false => self.code() != Some(code::METHOD_NOT_FOUND),
+            },
             Self::Status { status, body, .. } if *status == StatusCode::BAD_REQUEST => {
+                if is_answer {
+                    return false;
+                }
                 let words = String::from_utf8_lossy(body).to_ascii_lowercase();
                 words.contains("session") || words.contains("not initialized")
             }
             _ => false,
         }
+    }
+
+    /// Whether it is a JSON-RPC error that bears this id.
+    fn answers(&self, request: &Id) -> bool {
+        let Self::Status {
+            body,
+            is_json: true,
+            ..
+        } = self
+        else {
+            return false;
+        };
+        matches!(line(body.clone()).peek(), Some((Kind::Response { id: Some(id) }, _)) if id == *request)
     }
 
     /// Whether it may be different in a while.

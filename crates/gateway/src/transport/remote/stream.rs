@@ -204,7 +204,7 @@ impl Stream {
             sleep(pause(retry, 0)).await;
             events = match self.connect(last.as_ref(), retry).await {
                 Ok(events) => events,
-                Err(Ending::Refused(refusal)) if refusal.forgot_session() => {
+                Err(Ending::Refused(refusal)) if refusal.forgot_session(None) => {
                     return Ending::Forgotten;
                 }
                 Err(_) => return Ending::Broken(why),

@@ -19,10 +19,11 @@ use rmcp::model::{
 use rmcp::service::{
     ClientLifecycleMode, NotificationContext, RequestContext, RunningService, ServiceError,
 };
+use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::{ClientHandler, ClientServiceExt, ErrorData, RoleClient};
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
 
 /// What it is asked, and what it has been told to answer.
@@ -194,20 +195,30 @@ async fn main() -> anyhow::Result<()> {
         _ => ClientLifecycleMode::Initialize,
     };
     let client = Client::new(&job);
+    if let Some(url) = job["url"].as_str() {
+        let transport = StreamableHttpClientTransport::from_uri(url);
+        let running = client.serve_with_lifecycle(transport, lifecycle).await?;
+        work(Arc::new(running), &job, &mut input).await?;
+    } else {
+        let mut child = start(&job)?;
+        let pipes = child.stdout.take().zip(child.stdin.take());
+        let pipes = pipes.ok_or_else(|| anyhow::anyhow!("the server has no pipes"))?;
+        let running = client.serve_with_lifecycle(pipes, lifecycle).await?;
+        work(Arc::new(running), &job, &mut input).await?;
+        child.wait().await?;
+    }
+    tell(&json!({"closed": true}));
+    Ok(())
+}
+
+fn start(job: &Value) -> std::io::Result<Child> {
     let words = job["command"].as_array().into_iter().flatten();
     let mut words = words.filter_map(Value::as_str);
-    let mut child = Command::new(words.next().unwrap_or_default())
+    Command::new(words.next().unwrap_or_default())
         .args(words)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .spawn()?;
-    let pipes = child.stdout.take().zip(child.stdin.take());
-    let pipes = pipes.ok_or_else(|| anyhow::anyhow!("the server has no pipes"))?;
-    let running = client.serve_with_lifecycle(pipes, lifecycle).await?;
-    work(Arc::new(running), &job, &mut input).await?;
-    child.wait().await?;
-    tell(&json!({"closed": true}));
-    Ok(())
+        .spawn()
 }
 
 /// Does the steps of a job, or those that come.

@@ -1,14 +1,20 @@
-//! A server on `rmcp`. argv: `await` (its tools ask while they run) or `rounds` (by returning).
+//! A server on `rmcp`. argv: `await` (its tools ask while they run) or `rounds` (by returning), and
+//! `http` behind that to be there by HTTP. It tells where, then: `{url}`.
 
+use std::collections::HashSet;
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::future::try_join_all;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode,
     Implementation, InputRequiredResult, ListToolsResult, PaginatedRequestParams,
     ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, ServiceError};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Map, Value, json};
 
@@ -30,7 +36,8 @@ const TOOLS: [&str; 12] = [
 #[derive(Clone)]
 struct Server {
     by_returning: bool,
-    links: std::sync::Arc<std::sync::atomic::AtomicUsize>,
+    /// Links that were asked for, so that they are asked for once.
+    asked: Arc<Mutex<HashSet<String>>>,
 }
 
 fn form(message: &str, properties: Value, required: &[&str]) -> Value {
@@ -101,41 +108,59 @@ fn done(brought: &[Value]) -> CallToolResponse {
     CallToolResult::success(vec![ContentBlock::text(text)]).into()
 }
 
-/// Asks the client by a request.
-async fn ask(peer: &Peer<RoleServer>, question: &Value, timeout: Option<Duration>) -> Value {
+/// Asks the client by a request. What the SDK refuses is the end of the call, as in most tools.
+async fn ask(
+    peer: &Peer<RoleServer>,
+    question: &Value,
+    timeout: Option<Duration>,
+) -> Result<Value, ErrorData> {
     let params = question["params"].clone();
     let answer = match question["method"].as_str() {
-        Some("elicitation/create") => match serde_json::from_value(params) {
-            Ok(params) => {
-                let answer = peer.create_elicitation_with_timeout(params, timeout).await;
-                answer
-                    .map(|answer| json!(answer))
-                    .map_err(|error| error.to_string())
-            }
-            Err(error) => Err(error.to_string()),
-        },
-        Some("sampling/createMessage") => match serde_json::from_value(params) {
-            Ok(params) => {
-                #[expect(deprecated, reason = "as of 2026-07-28, and still there")]
-                let answer = peer.create_message(params).await;
-                answer
-                    .map(|answer| json!(answer))
-                    .map_err(|error| error.to_string())
-            }
-            Err(error) => Err(error.to_string()),
-        },
+        Some("elicitation/create") => {
+            let params = serde_json::from_value(params).map_err(invalid)?;
+            let answer = peer.create_elicitation_with_timeout(params, timeout).await;
+            answer.map(|answer| json!(answer))
+        }
+        Some("sampling/createMessage") => {
+            let params = serde_json::from_value(params).map_err(invalid)?;
+            #[expect(deprecated, reason = "as of 2026-07-28, and still there")]
+            let answer = peer.create_message(params).await;
+            answer.map(|answer| json!(answer))
+        }
         _ => {
             #[expect(deprecated, reason = "as of 2026-07-28, and still there")]
             let roots = peer.list_roots().await;
-            roots
-                .map(|roots| json!(roots))
-                .map_err(|error| error.to_string())
+            roots.map(|roots| json!(roots))
         }
     };
-    answer.unwrap_or_else(|message| json!({"error": {"message": message}}))
+    match answer {
+        Err(ServiceError::McpError(error)) => Err(error),
+        answer => {
+            Ok(answer.unwrap_or_else(|error| json!({"error": {"message": error.to_string()}})))
+        }
+    }
 }
 
 impl Server {
+    /// The link that a call needs first, every second time.
+    fn needs_links(&self, given: &Map<String, Value>) -> Result<(), ErrorData> {
+        let name = given.get("links").and_then(|links| links[0].as_str());
+        let name = name.unwrap_or_default();
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if asked.remove(name) {
+            return Ok(());
+        }
+        asked.insert(name.to_owned());
+        let link = json!({"mode": "url", "message": format!("Open {name}"),
+            "url": format!("https://example.com/{name}"), "elicitationId": name});
+        let links = json!({"elicitations": [link]});
+        Err(ErrorData::new(
+            ErrorCode(-32042),
+            "Sign in first",
+            Some(links),
+        ))
+    }
+
     /// The next round of questions, or what all of them brought.
     fn returns(
         &self,
@@ -213,18 +238,8 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let tool = request.name.to_string();
         let given = request.arguments.clone().unwrap_or_default();
-        if tool == "linked"
-            && self
-                .links
-                .fetch_add(1, std::sync::atomic::Ordering::Relaxed)
-                .is_multiple_of(2)
-        {
-            let link = json!({"mode": "url", "message": "Open first", "url": "https://example.com/first", "elicitationId": "first"});
-            return Err(ErrorData::new(
-                ErrorCode(-32042),
-                "Sign in first",
-                Some(json!({"elicitations": [link]})),
-            ));
+        if tool == "linked" {
+            self.needs_links(&given)?;
         }
         if tool == "steps" {
             let total = given.get("steps").and_then(Value::as_u64).unwrap_or(0);
@@ -252,9 +267,8 @@ impl ServerHandler for Server {
                 round["confirm"]["params"]["_meta"] = json!({"dev.midcall/timeoutMs": 1000});
             }
             let questions = round.as_object().into_iter().flat_map(Map::values);
-            brought.extend(
-                join_all(questions.map(|question| ask(&context.peer, question, timeout))).await,
-            );
+            let asking = questions.map(|question| ask(&context.peer, question, timeout));
+            brought.extend(try_join_all(asking).await?);
         }
         Ok(done(&brought))
     }
@@ -265,12 +279,27 @@ async fn main() -> anyhow::Result<()> {
     let by_returning = std::env::args().nth(1).as_deref() == Some("rounds");
     let server = Server {
         by_returning,
-        links: std::sync::Arc::default(),
+        asked: Arc::default(),
     };
+    if std::env::args().nth(2).as_deref() == Some("http") {
+        return listen(server).await;
+    }
     server
         .serve((tokio::io::stdin(), tokio::io::stdout()))
         .await?
         .waiting()
         .await?;
+    Ok(())
+}
+
+async fn listen(server: Server) -> anyhow::Result<()> {
+    let make = move || Ok(server.clone());
+    let service: StreamableHttpService<_, LocalSessionManager> =
+        StreamableHttpService::new(make, Arc::default(), StreamableHttpServerConfig::default());
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    let url = format!("http://{}/mcp", listener.local_addr()?);
+    writeln!(std::io::stdout(), "{}", json!({"url": url}))?;
+    let app = axum::Router::new().route_service("/mcp", service);
+    axum::serve(listener, app).await?;
     Ok(())
 }

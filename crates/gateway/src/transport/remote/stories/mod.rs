@@ -46,11 +46,13 @@ impl World {
 
     /// What is said next.
     async fn says(&mut self) -> Value {
-        match timeout(PATIENCE, self.remote.next(true)).await {
-            Ok(Said::Frame(frame)) => serde_json::from_slice(&frame.into_bytes()).unwrap(),
-            Ok(Said::Taken) => panic!("it never says so"),
-            Ok(Said::Gone(how)) => panic!("it {how}"),
-            Err(_) => panic!("nothing was said; these came: {:#?}", self.server.seen()),
+        loop {
+            return match timeout(PATIENCE, self.remote.next(true)).await {
+                Ok(Said::Frame(frame)) => serde_json::from_slice(&frame.into_bytes()).unwrap(),
+                Ok(Said::Taken) => continue,
+                Ok(Said::Gone(how)) => panic!("it {how}"),
+                Err(_) => panic!("nothing was said; these came: {:#?}", self.server.seen()),
+            };
         }
     }
 

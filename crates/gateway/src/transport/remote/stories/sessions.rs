@@ -4,8 +4,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use super::server::{Asked, Reply, event};
+use tokio::time::timeout;
+
+use super::server::{Asked, PATIENCE, Reply, event};
 use super::{World, call, opening, question, result, words};
+use crate::transport::upstream::Said;
 
 /// What came, in short: the HTTP method or JSON-RPC method, and the session.
 fn short(seen: &[Asked]) -> Vec<String> {
@@ -135,6 +138,23 @@ async fn a_server_that_starts_again_in_the_middle_of_a_question() {
     world.send(call(2));
     assert_eq!(world.says().await, result(2));
     assert_eq!(world.rest().await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn a_question_outside_of_calls_is_taken_back_when_its_session_is_gone() {
+    let mut world = World::with(|asked| match asked.header("last-event-id") {
+        Some(_) => Reply::status(404),
+        None if asked.method == "GET" => {
+            let first = format!("retry: 1\n{}", event(1, &question(7)));
+            Reply::events(&[first]).breaks()
+        }
+        None => opening(asked, "s").unwrap(),
+    })
+    .await;
+    world.opens().await;
+    assert_eq!(world.says().await["id"], 7);
+    let cancelled = world.says().await;
+    assert_eq!(cancelled["params"]["requestId"], 7);
 }
 
 #[tokio::test]
@@ -268,4 +288,70 @@ async fn a_call_waits_until_questions_can_be_heard() {
         "answer s",
     ];
     assert_eq!(short(&seen), expected);
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_wait_for_the_opening_is_heard_in_order() {
+    let mut world = World::with(|asked| {
+        opening(asked, "s").unwrap_or_else(|| Reply::json(&asked.result(json!({"content": []}))))
+    })
+    .await;
+    world.send(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}));
+    world.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    world.send(call(1));
+    assert_eq!(world.says().await["id"], 0);
+    assert_eq!(world.says().await, result(1));
+    let expected = [
+        "initialize -",
+        "notifications/initialized s",
+        "GET s",
+        "tools/call s",
+    ];
+    assert_eq!(short(&world.server.seen()), expected);
+}
+
+#[tokio::test]
+async fn an_error_that_answers_a_call_is_its_answer_whatever_it_says() {
+    for status in [400, 404] {
+        let mut world = forgetful(move |asked| {
+            let error =
+                json!({"code": -32000, "message": "charged, but the session of the shop expired"});
+            let mut answer = asked.result(json!({}));
+            answer["error"] = error;
+            answer.as_object_mut().unwrap().shift_remove("result");
+            Reply::json(&answer).with_status(status)
+        })
+        .await;
+        world.opens().await;
+        world.send(call(1));
+        assert!(words(&world.says().await).contains("charged"));
+        let calls = |asked: &&Asked| asked.is("tools/call");
+        assert_eq!(world.server.seen().iter().filter(calls).count(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_large_message_keeps_nobody_from_being_heard() {
+    let mut world = World::with(|asked| {
+        opening(asked, "s").unwrap_or_else(|| Reply::json(&asked.result(json!({"content": []}))))
+    })
+    .await;
+    world.opens().await;
+    world.send(call(9));
+    assert_eq!(world.says().await, result(9));
+    let mut large = call(1);
+    large["params"]["arguments"] = json!({"x": "x".repeat(2 * 1024 * 1024)});
+    world.send(large);
+    assert!(
+        world.remote.is_full(),
+        "the client is not heard for a moment"
+    );
+    assert!(!world.remote.is_flooded(), "the server is");
+    let taken = timeout(PATIENCE, world.remote.next(false)).await;
+    assert!(
+        matches!(taken, Ok(Said::Taken)),
+        "it has left, and whoever waits hears of it"
+    );
+    assert!(!world.remote.is_full());
+    assert_eq!(world.says().await, result(1));
 }

@@ -1,0 +1,209 @@
+//! One question on its way to a person, without its type.
+
+use std::time::Duration;
+
+use midcall_core::catalog::Locale;
+use midcall_core::wire::{
+    Action, Asked, ElicitRequestParams, ElicitResult, Members, Mode, Revision, Telling, meta,
+};
+use midcall_core::{Answer, Fault, Form, Kind, Limits, Problem, Unfit, Values, Words};
+use serde_json::{Map, Value};
+
+use crate::kind::Wants;
+
+/// One question, ready to be told in any revision.
+#[derive(Clone)]
+pub(crate) struct Asking {
+    /// What it is called in a round, for prefilled answers and by observers.
+    pub key: String,
+    pub message: String,
+    /// Why the person is asked again.
+    pub again: Option<String>,
+    pub because: Option<String>,
+    pub wants: Wants,
+    pub within: Duration,
+    pub dangerous: bool,
+}
+
+/// A question in the words of a revision, and the way back.
+pub(crate) struct Told {
+    pub params: ElicitRequestParams,
+    telling: Option<Telling>,
+}
+
+/// What came back, not yet checked.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub result: ElicitResult,
+    /// How the question ended, where a gateway says so.
+    pub outcome: Option<Value>,
+}
+
+impl Asking {
+    pub fn mode(&self) -> Mode {
+        match self.wants {
+            Wants::Form(_) => Mode::Form,
+            Wants::Link { .. } => Mode::Url,
+        }
+    }
+
+    /// What the person reads.
+    pub fn words(&self, locale: Locale) -> String {
+        let mut words = String::new();
+        if let Some(problems) = &self.again {
+            let params = [("problems", problems.as_str().into())];
+            words += &locale.say("mcp.elicitation.ask.again", &params);
+            words += "\n\n";
+        }
+        words += &self.message;
+        if let Some(because) = &self.because {
+            words += "\n\n";
+            words += because;
+        }
+        words
+    }
+
+    /// Says it in a revision.
+    pub fn told(&self, revision: Revision, locale: Locale) -> Told {
+        let mut rest = Members::default();
+        let (asked, telling) = match &self.wants {
+            Wants::Form(shape) => {
+                let telling = Telling::of(&shape.form, revision, locale);
+                let mut schema = telling.schema.clone();
+                keep_rules(&shape.form, &shape.source, &mut schema);
+                let requested_schema = Value::Object(schema);
+                (Asked::Form { requested_schema }, Some(telling))
+            }
+            Wants::Link { url, id } => {
+                if revision > Revision::V2025_11_25 {
+                    // Not required any more, and some clients still cannot read a link without it.
+                    rest.insert("elicitationId".into(), id.as_str().into());
+                }
+                let elicitation_id = Some(id.clone());
+                let url = url.clone();
+                (
+                    Asked::Url {
+                        url,
+                        elicitation_id,
+                    },
+                    None,
+                )
+            }
+        };
+        let mut told = Members::default();
+        let ms = u64::try_from(self.within.as_millis()).unwrap_or(u64::MAX);
+        told.insert(meta::TIMEOUT.into(), ms.into());
+        if self.dangerous {
+            told.insert(DESTRUCTIVE.into(), true.into());
+        }
+        let params = ElicitRequestParams {
+            message: self.words(locale),
+            asked,
+            meta: Some(told),
+            task: None,
+            ui: None,
+            rest,
+        };
+        Told { params, telling }
+    }
+
+    /// Whether the form asks for a secret.
+    pub fn asks_secret(&self) -> bool {
+        let Wants::Form(shape) = &self.wants else {
+            return false;
+        };
+        let fields = shape.form.walk();
+        fields.iter().any(|(_, field)| field.secret().is_some())
+    }
+
+    /// Whether all that can be said is yes or no.
+    pub fn is_yes_or_no(&self) -> bool {
+        let Wants::Form(shape) = &self.wants else {
+            return false;
+        };
+        let mut fields = shape.form.fields.iter();
+        match (fields.next(), fields.next()) {
+            (None, _) => true,
+            (Some(only), None) => matches!(only.kind, Kind::Switch),
+            _ => false,
+        }
+    }
+
+    /// Holds an answer against the form. `told` is how the question was told, unless as it is.
+    pub fn check(&self, reply: Reply, told: Option<&Told>) -> Result<Answer, Unfit> {
+        let Reply { result, outcome } = reply;
+        Ok(match (result.action(), &self.wants) {
+            (Action::Accept, Wants::Form(shape)) => {
+                let values = bounded(result.into_content().unwrap_or_default())?;
+                let values = match told.and_then(|told| told.telling.as_ref()) {
+                    Some(telling) => telling.back(&shape.form, values)?,
+                    None => shape.form.trim(values),
+                };
+                Answer::Accepted(shape.form.check(values)?)
+            }
+            (Action::Accept, Wants::Link { url, .. }) => {
+                let consent = midcall_core::Link::read(url, None).consent();
+                consent.map_or(Answer::Cancelled, Answer::Accepted)
+            }
+            (Action::Decline, _) => Answer::Declined {
+                reason: outcome.and_then(|outcome| Words::new(outcome.get("reason")?.as_str()?)),
+            },
+            (Action::Cancel, _) => Answer::Cancelled,
+        })
+    }
+}
+
+/// What surfaces are told of a question whose acceptance destroys something.
+const DESTRUCTIVE: &str = "dev.midcall/destructive";
+
+/// What is wrong, as one line. Names and rules, never values.
+pub(crate) fn problems(unfit: &Unfit, locale: Locale) -> String {
+    let line = |problem: &Problem| {
+        let words = problem.fault.say(locale);
+        match problem.path.trim_start_matches('/') {
+            "" => words,
+            path => format!("{path}: {words}"),
+        }
+    };
+    let lines: Vec<String> = unfit.problems.iter().map(line).collect();
+    lines.join("; ")
+}
+
+/// Rules that MCP has no keyword for are told in words. Clients that know more get the keyword too,
+/// and others do not stumble over it.
+fn keep_rules(form: &Form, source: &Map<String, Value>, told: &mut Map<String, Value>) {
+    let Some(Value::Object(told)) = told.get_mut("properties") else {
+        return;
+    };
+    for field in &form.fields {
+        let keywords: &[&str] = match field.kind {
+            Kind::Text(_) => &["pattern"],
+            Kind::Number(_) | Kind::Integer(_) => {
+                &["exclusiveMinimum", "exclusiveMaximum", "multipleOf"]
+            }
+            _ => continue,
+        };
+        let source = &source["properties"][&field.name];
+        if let Some(Value::Object(told)) = told.get_mut(&field.name) {
+            for keyword in keywords {
+                if let Some(rule) = source.get(keyword) {
+                    told.insert((*keyword).to_owned(), rule.clone());
+                }
+            }
+        }
+    }
+}
+
+fn bounded(content: Map<String, Value>) -> Result<Values, Unfit> {
+    let too_big = || Unfit {
+        problems: vec![Problem {
+            path: String::new(),
+            fault: Fault::TooBig,
+        }],
+    };
+    let bytes = serde_json::to_vec(&content).map_err(|_| too_big())?.len();
+    if bytes > Limits::default().content_bytes {
+        return Err(too_big());
+    }
+    Ok(Values::from(content))
+}

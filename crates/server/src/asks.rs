@@ -1,0 +1,323 @@
+//! How a server asks: settings, and the calls that wait for an answer.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use midcall_core::catalog::Locale;
+use midcall_core::seal::{Keys, Secret};
+use midcall_core::wire::{ElicitationCompleteParams, Revision};
+use rmcp::model::{CustomNotification, ServerNotification};
+use rmcp::service::RequestContext;
+use rmcp::{Peer, RoleServer, Service};
+use serde_json::Value;
+
+use crate::answers::Answers;
+use crate::layer::Layer;
+use crate::observe::{Answered, Asked};
+use crate::park::Parks;
+use crate::token;
+
+/// How a server asks. Clones share the calls that wait, so that each connection of a server over
+/// HTTP can have its own layer:
+///
+/// ```
+/// use midcall_server::Asks;
+/// # #[derive(Clone)] struct Files;
+/// # impl rmcp::ServerHandler for Files {}
+///
+/// let asks = Asks::new().within(std::time::Duration::from_secs(120));
+/// let each_session = move || asks.around(Files);
+/// # let _ = each_session();
+/// ```
+///
+/// With one connection, [`WithAsks::with_asks`] is all there is to do.
+#[derive(Clone)]
+pub struct Asks {
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) parks: Arc<Parks>,
+    links: Arc<Mutex<Links>>,
+}
+
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub on: bool,
+    pub within: Duration,
+    pub kept: Duration,
+    pub most: usize,
+    pub times: u32,
+    pub model: bool,
+    pub model_may_confirm: bool,
+    pub locale: Locale,
+    pub answers: Option<Answers>,
+    pub prefilled: HashMap<String, Value>,
+    pub keys: Keys,
+    pub principal: Option<Arc<Principal>>,
+    pub on_ask: Option<Arc<OnAsk>>,
+    pub on_answer: Option<Arc<OnAnswer>>,
+}
+
+/// Who was given which link.
+type Links = VecDeque<(String, Peer<RoleServer>)>;
+
+type Principal = dyn Fn(&RequestContext<RoleServer>) -> String + Send + Sync;
+type OnAsk = dyn Fn(&Asked<'_>) + Send + Sync;
+type OnAnswer = dyn Fn(&Answered<'_>) + Send + Sync;
+
+/// How many links are remembered until somebody says that they are done.
+const MOST_LINKS: usize = 1_024;
+
+impl Asks {
+    /// The usual settings: five minutes for an answer, ten thousand calls that wait, and a model
+    /// may be told to ask where the client cannot.
+    pub fn new() -> Self {
+        Self {
+            settings: Arc::new(Settings {
+                on: true,
+                within: Duration::from_secs(5 * 60),
+                kept: Duration::from_secs(5 * 60),
+                most: 10_000,
+                times: 3,
+                model: true,
+                model_may_confirm: false,
+                locale: Locale::default(),
+                answers: None,
+                prefilled: HashMap::new(),
+                keys: Keys::new(Secret::from(token::bits())),
+                principal: None,
+                on_ask: None,
+                on_answer: None,
+            }),
+            parks: Arc::default(),
+            links: Arc::default(),
+        }
+    }
+
+    fn set(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(Arc::make_mut(&mut self.settings));
+        self
+    }
+
+    /// Puts the layer around a handler: any `rmcp` handler, macro routers included.
+    pub fn around<S: Service<RoleServer>>(&self, handler: S) -> Layer<S> {
+        Layer::new(handler, self.clone())
+    }
+
+    /// Switches asking off: every ask is [`AskError::Off`](crate::AskError::Off).
+    ///
+    /// ```
+    /// let asks = midcall_server::Asks::new().off();
+    /// ```
+    pub fn off(self) -> Self {
+        self.set(|settings| settings.on = false)
+    }
+
+    /// How long a question waits, unless it says [otherwise](crate::Question::within).
+    ///
+    /// ```
+    /// let asks = midcall_server::Asks::new().within(std::time::Duration::from_secs(60));
+    /// ```
+    pub fn within(self, patience: Duration) -> Self {
+        self.set(|settings| settings.within = patience)
+    }
+
+    /// How long the result of a call is kept for a client that lost it, after it has waited.
+    ///
+    /// ```
+    /// let asks = midcall_server::Asks::new().keep_results(std::time::Duration::from_secs(30));
+    /// ```
+    pub fn keep_results(self, kept: Duration) -> Self {
+        self.set(|settings| settings.kept = kept)
+    }
+
+    /// How many calls may wait between two requests of their clients. One more, and the oldest is
+    /// dropped; its client is told to call again.
+    ///
+    /// ```
+    /// let asks = midcall_server::Asks::new().at_most(500);
+    /// ```
+    pub fn at_most(self, waiting: usize) -> Self {
+        self.set(|settings| settings.most = waiting.max(1))
+    }
+
+    /// How often the same question is asked if answers do not fit. Three times, unless set.
+    ///
+    /// ```
+    /// let asks = midcall_server::Asks::new().times(1);
+    /// ```
+    pub fn times(self, times: u32) -> Self {
+        self.set(|settings| settings.times = times.max(1))
+    }
+
+    /// Never tells a model to ask: where the client cannot, nobody is asked.
+    ///
+    /// ```
+    /// let asks = midcall_server::Asks::new().without_model();
+    /// ```
+    pub fn without_model(self) -> Self {
+        self.set(|settings| settings.model = false)
+    }
+
+    /// Lets a model hand in a person's agreement to what may destroy something. Without this, no
+    /// model may answer a [dangerous](crate::Question::dangerous) question, nor a yes-or-no
+    /// question of a tool that does not say (`destructiveHint: false`) that it destroys nothing.
+    ///
+    /// ```
+    /// let asks = midcall_server::Asks::new().model_may_confirm();
+    /// ```
+    pub fn model_may_confirm(self) -> Self {
+        self.set(|settings| settings.model_may_confirm = true)
+    }
+
+    /// The language of what this crate adds to a question: hints, and why it is asked again.
+    ///
+    /// ```
+    /// use midcall_server::{Asks, Locale};
+    /// let asks = Asks::new().locale(Locale::PtBr);
+    /// ```
+    pub fn locale(self, locale: Locale) -> Self {
+        self.set(|settings| settings.locale = locale)
+    }
+
+    /// Takes answers from a file before anybody is asked.
+    pub fn answers(self, answers: Answers) -> Self {
+        self.set(|settings| settings.answers = Some(answers))
+    }
+
+    /// Answers a question beforehand, by its [id](crate::Question::id): with the content of its
+    /// form, or with the value alone where the form has one field. What does not fit is asked.
+    ///
+    /// ```
+    /// use midcall_server::Asks;
+    /// # use serde_json::json;
+    /// let asks = Asks::new().prefilled("city", "Lisbon").prefilled("trip", json!({"days": 3}));
+    /// ```
+    pub fn prefilled(self, id: impl Into<String>, answer: impl Into<Value>) -> Self {
+        self.set(|settings| drop(settings.prefilled.insert(id.into(), answer.into())))
+    }
+
+    /// Seals what travels through clients with keys of yours. Without this, with keys that live as
+    /// long as the process.
+    ///
+    /// ```
+    /// use midcall_core::seal::{Keys, Secret};
+    /// let asks = midcall_server::Asks::new().keys(Keys::new(Secret::from([7; 32])));
+    /// ```
+    pub fn keys(self, keys: Keys) -> Self {
+        self.set(|settings| settings.keys = keys)
+    }
+
+    /// Who sends a request, as your authentication verified it. Calls that wait belong to them:
+    /// nobody else can go on with one, even with its state. Without this, whoever has the state.
+    ///
+    /// ```
+    /// # #[derive(Clone)] struct User(String);
+    /// let asks = midcall_server::Asks::new().principal(|request| {
+    ///     let user = request.extensions.get::<User>();
+    ///     user.map(|user| user.0.clone()).unwrap_or_default()
+    /// });
+    /// ```
+    pub fn principal(
+        self,
+        principal: impl Fn(&RequestContext<RoleServer>) -> String + Send + Sync + 'static,
+    ) -> Self {
+        self.set(|settings| settings.principal = Some(Arc::new(principal)))
+    }
+
+    /// Tells when a question is put.
+    pub fn on_ask(self, observer: impl Fn(&Asked<'_>) + Send + Sync + 'static) -> Self {
+        self.set(|settings| settings.on_ask = Some(Arc::new(observer)))
+    }
+
+    /// Tells how a question ended.
+    pub fn on_answer(self, observer: impl Fn(&Answered<'_>) + Send + Sync + 'static) -> Self {
+        self.set(|settings| settings.on_answer = Some(Arc::new(observer)))
+    }
+
+    /// Tells the client that what a link led to is done, by the id that stood in the link. `true`
+    /// if that client is there and its revision has a word for it; others learn it by calling
+    /// again.
+    ///
+    /// ```
+    /// # async fn callback(asks: midcall_server::Asks, state: String) {
+    /// // In the handler of the address that the sign-in comes back to:
+    /// asks.complete(&state).await;
+    /// # }
+    /// ```
+    pub async fn complete(&self, id: &str) -> bool {
+        let peer = {
+            let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+            let found = links.iter().position(|(known, _)| known == id);
+            found.and_then(|at| links.remove(at))
+        };
+        let Some((id, peer)) = peer else {
+            return false;
+        };
+        let done = ElicitationCompleteParams {
+            elicitation_id: id,
+            rest: Default::default(),
+        };
+        let Ok(params) = done.write(Revision::V2025_11_25) else {
+            return false;
+        };
+        let method = ElicitationCompleteParams::METHOD;
+        let told = CustomNotification::new(method, Some(Value::Object(params)));
+        let told = ServerNotification::CustomNotification(told);
+        peer.send_notification(told).await.is_ok()
+    }
+
+    /// Remembers who was given a link.
+    pub(crate) fn linked(&self, id: &str, peer: Peer<RoleServer>) {
+        let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+        if links.len() == MOST_LINKS {
+            links.pop_front();
+        }
+        links.push_back((id.to_owned(), peer));
+    }
+
+    pub(crate) fn principal_of(&self, context: &RequestContext<RoleServer>) -> String {
+        let principal = self.settings.principal.as_ref();
+        principal
+            .map(|principal| principal(context))
+            .unwrap_or_default()
+    }
+}
+
+impl Default for Asks {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl std::fmt::Debug for Asks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Asks")
+            .field("on", &self.settings.on)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Any `rmcp` handler can ask.
+///
+/// ```
+/// use midcall_server::WithAsks;
+/// # #[derive(Clone)] struct Files;
+/// # impl rmcp::ServerHandler for Files {}
+///
+/// let server = Files.with_asks(); // then `.serve(transport)`, as ever
+/// ```
+///
+/// What is no handler cannot:
+///
+/// ```compile_fail,E0599
+/// use midcall_server::WithAsks;
+/// "not a handler".with_asks();
+/// ```
+pub trait WithAsks: Service<RoleServer> + Sized {
+    /// Puts the layer around this handler, with the usual settings.
+    fn with_asks(self) -> Layer<Self> {
+        Asks::new().around(self)
+    }
+}
+
+impl<S: Service<RoleServer>> WithAsks for S {}

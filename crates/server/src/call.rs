@@ -1,0 +1,285 @@
+//! One call in which a tool may ask, and the ways its questions can go.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use midcall_core::wire::{Era, Mode, Modes, Revision};
+use midcall_core::{Answer, Unfit};
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::RequestContext;
+use rmcp::{Peer, RoleServer};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, timeout};
+
+use crate::asking::{Asking, Reply, Told};
+use crate::asks::Asks;
+use crate::error::{AskError, Nobody};
+use crate::live;
+use crate::model::Hints;
+use crate::observe::{Answered, Asked, Carrier, How};
+
+/// A call in which a tool may ask.
+pub(crate) struct Call {
+    pub asks: Asks,
+    pub method: Method,
+    /// The tool or prompt, or the resource.
+    pub name: String,
+    pub client: Client,
+    /// What the tool says of itself, where somebody needs to know.
+    pub hints: Hints,
+    current: Mutex<Current>,
+    inbox: mpsc::UnboundedSender<Open>,
+    /// Legacy clients show one question at a time.
+    pub turn: tokio::sync::Mutex<()>,
+    asked: AtomicU32,
+}
+
+/// The request that the client waits for at the moment.
+#[derive(Clone)]
+pub(crate) struct Current {
+    pub peer: Peer<RoleServer>,
+    token: Option<ProgressToken>,
+}
+
+/// The requests in which somebody can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    Tool,
+    Prompt,
+    Resource,
+}
+
+/// What a client says of itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Client {
+    pub revision: Revision,
+    pub modes: Modes,
+}
+
+/// A question for which the call is parked.
+pub(crate) struct Open {
+    pub asking: Arc<Asking>,
+    pub told: Arc<Told>,
+    pub carrier: Carrier,
+    pub reply: oneshot::Sender<Reply>,
+}
+
+impl Client {
+    pub fn of(context: &RequestContext<RoleServer>) -> Self {
+        let version = context.protocol_version();
+        let version = version.as_ref().map(|version| version.as_str());
+        let revision = match version.map(str::parse) {
+            Some(Ok(revision)) => revision,
+            // A later one than we know, or none.
+            Some(Err(_)) if version > Some("2026-07-28") => Revision::V2026_07_28,
+            _ => Revision::V2025_03_26,
+        };
+        let capabilities = context.client_capabilities().unwrap_or_default();
+        let said = capabilities.elicitation.as_ref();
+        let experimental = capabilities.experimental.as_ref();
+        let form = said.is_some_and(|said| said.form.is_some() || said.url.is_none())
+            || experimental.is_some_and(|said| said.contains_key("elicitation"));
+        let url = said.is_some_and(|said| said.url.is_some());
+        Self {
+            revision,
+            modes: Modes {
+                form: form && revision.elicits(),
+                url: url && revision.links(),
+            },
+        }
+    }
+
+    pub fn is_modern(&self) -> bool {
+        self.revision.era() == Era::Modern
+    }
+}
+
+impl Current {
+    pub fn of(context: &RequestContext<RoleServer>) -> Self {
+        Self {
+            peer: context.peer.clone(),
+            token: context.meta.get_progress_token(),
+        }
+    }
+}
+
+impl Call {
+    pub fn new(
+        asks: Asks,
+        method: Method,
+        name: String,
+        client: Client,
+        hints: Hints,
+        current: Current,
+    ) -> (Arc<Self>, mpsc::UnboundedReceiver<Open>) {
+        let (inbox, questions) = mpsc::unbounded_channel();
+        let call = Self {
+            asks,
+            method,
+            name,
+            client,
+            hints,
+            current: Mutex::new(current),
+            inbox,
+            turn: tokio::sync::Mutex::new(()),
+            asked: AtomicU32::new(0),
+        };
+        (Arc::new(call), questions)
+    }
+
+    /// A name for a question that has none of its own.
+    pub fn key(&self) -> String {
+        let before = self.asked.fetch_add(1, Ordering::Relaxed);
+        format!("question{}", before + 1)
+    }
+
+    /// The client now waits for another request.
+    pub fn resume(&self, current: Current) {
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = current;
+    }
+
+    pub fn current(&self) -> Current {
+        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        current.clone()
+    }
+
+    /// Tells the client how far the tool is, if it wants to know.
+    pub async fn progress(&self, done: f64, total: Option<f64>, message: Option<String>) {
+        let current = self.current();
+        let Some(token) = current.token else {
+            return;
+        };
+        let mut progress = ProgressNotificationParam::new(token, done);
+        progress.total = total;
+        progress.message = message;
+        let _ = current.peer.notify_progress(progress).await; // Nobody may be listening any more.
+    }
+
+    /// Puts a question, once.
+    pub async fn ask(
+        &self,
+        asking: Arc<Asking>,
+        time: u32,
+    ) -> Result<Result<Answer, Unfit>, AskError> {
+        let settings = &self.asks.settings;
+        let script = settings.answers.as_ref();
+        let script = script.and_then(|answers| answers.take(&asking.message, &self.name));
+        let carrier = match script {
+            Some(_) => Carrier::Script,
+            None => self.carrier(&asking)?,
+        };
+        let asked = || Asked {
+            name: &self.name,
+            key: &asking.key,
+            carrier,
+            time,
+        };
+        if let Some(observer) = &settings.on_ask {
+            observer(&asked());
+        }
+        let since = Instant::now();
+        let answer = match script {
+            Some(reply) => Ok(asking.check(reply, None)),
+            None => self.send(&asking, carrier).await,
+        };
+        if let Some(observer) = &settings.on_answer {
+            let how = match &answer {
+                Ok(Ok(Answer::Accepted(_))) => How::Accepted,
+                Ok(Ok(Answer::Declined { .. })) => How::Declined,
+                Ok(Ok(Answer::Cancelled)) => How::Cancelled,
+                Ok(Err(_)) => How::Unfit,
+                Err(AskError::TimedOut { .. }) => How::TimedOut,
+                Err(_) => How::Failed,
+            };
+            let took = since.elapsed();
+            observer(&Answered {
+                asked: asked(),
+                how,
+                took,
+            });
+        }
+        answer
+    }
+
+    async fn send(
+        &self,
+        asking: &Arc<Asking>,
+        carrier: Carrier,
+    ) -> Result<Result<Answer, Unfit>, AskError> {
+        let told = Arc::new(asking.told(self.client.revision, self.asks.settings.locale));
+        let reply = match carrier {
+            Carrier::Live => live::ask(self, asking, &told).await?,
+            _ => {
+                let (reply, replied) = oneshot::channel();
+                let open = Open {
+                    asking: asking.clone(),
+                    told: told.clone(),
+                    carrier,
+                    reply,
+                };
+                self.inbox.send(open).map_err(|_| AskError::Gone)?;
+                match timeout(asking.within, replied).await {
+                    Err(_) => {
+                        let after = asking.within;
+                        return Err(AskError::TimedOut { after });
+                    }
+                    Ok(reply) => reply.map_err(|_| AskError::Gone)?,
+                }
+            }
+        };
+        self.truly(asking, &reply)?;
+        let told = Some(&*told).filter(|_| carrier != Carrier::Model);
+        Ok(asking.check(reply, told))
+    }
+
+    /// A gateway between says `cancel` for whatever is no answer, and how it really ended beside it.
+    fn truly(&self, asking: &Asking, reply: &Reply) -> Result<(), AskError> {
+        let state = reply.outcome.as_ref();
+        let state = state.and_then(|outcome| outcome.get("state")?.as_str());
+        match state {
+            Some("timed_out") => Err(AskError::TimedOut {
+                after: asking.within,
+            }),
+            Some("unavailable") => Err(self.nobody(Nobody::Undeclared(asking.mode()), asking)),
+            _ => Ok(()),
+        }
+    }
+
+    fn carrier(&self, asking: &Asking) -> Result<Carrier, AskError> {
+        let mode = asking.mode();
+        if self.client.modes.has(mode) {
+            return Ok(match self.client.revision.era() {
+                Era::Legacy => Carrier::Live,
+                Era::Modern => Carrier::Round,
+            });
+        }
+        let settings = &self.asks.settings;
+        let may_destroy = asking.dangerous
+            || self.hints.says_destructive()
+            || (self.hints.says_nothing() && asking.is_yes_or_no());
+        let why = if !settings.model {
+            Nobody::Undeclared(mode)
+        } else if mode == Mode::Url {
+            Nobody::Link
+        } else if self.method != Method::Tool {
+            Nobody::NotATool
+        } else if asking.asks_secret() {
+            Nobody::Secret
+        } else if may_destroy && !settings.model_may_confirm {
+            Nobody::Destructive
+        } else {
+            return Ok(Carrier::Model);
+        };
+        Err(self.nobody(why, asking))
+    }
+
+    fn nobody(&self, why: Nobody, asking: &Asking) -> AskError {
+        let mode = asking.mode();
+        let modes = Modes {
+            form: mode == Mode::Form,
+            url: mode == Mode::Url,
+        };
+        let required = self.client.is_modern().then_some(modes);
+        AskError::Unavailable { why, required }
+    }
+}

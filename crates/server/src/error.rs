@@ -1,0 +1,283 @@
+//! Why an ask has no answer.
+
+use std::time::Duration;
+
+use midcall_core::wire::{ElicitRequestParams, MissingClientCapability, Mode, Modes, Revision};
+use midcall_core::wire::{UrlElicitationRequired, code};
+use midcall_core::{FormError, Refused, Unfit, Words};
+use rmcp::ErrorData;
+use rmcp::handler::server::tool::IntoCallToolResult;
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ErrorCode};
+
+/// Why an ask has no answer. A refusal is an answer, and becomes an error only by
+/// [`Answer::accepted`](midcall_core::Answer::accepted).
+///
+/// A tool may return it as it is: the client gets a readable result, or the error that the
+/// protocol has for the case.
+///
+/// ```
+/// use midcall_server::{Answer, Ask, AskError};
+///
+/// async fn delete(ask: Ask) -> Result<String, AskError> {
+///     match ask.confirm("Delete 3 files?").await {
+///         Ok(answer) if answer == Answer::Accepted(true) => Ok("Deleted".into()),
+///         Ok(_) => Ok("Nothing was deleted".into()),
+///         Err(AskError::TimedOut { .. }) => Ok("Nobody answered, so nothing was deleted".into()),
+///         Err(error) => Err(error),
+///     }
+/// }
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// There is no layer around the handler, or it is switched off.
+    #[error("this server does not ask: {}", self.advice())]
+    Off,
+    /// Nobody can be asked.
+    #[error("nobody can be asked: {why}. {}", self.advice())]
+    Unavailable {
+        /// What is in the way.
+        why: Nobody,
+        /// What the client of this request would have to declare, where the protocol has an error
+        /// for that.
+        required: Option<Modes>,
+    },
+    /// The person did not answer in time.
+    #[error("nobody answered within {} seconds. {}", after.as_secs(), self.advice())]
+    TimedOut {
+        /// How long the question waited.
+        after: Duration,
+    },
+    /// Every answer was held against the form, and none fitted.
+    #[error("the answers did not fit, asked {times} times: {problems}. {}", self.advice())]
+    Unfit {
+        /// How often the person was asked.
+        times: u32,
+        /// What was wrong with the last answer: names and rules, never values.
+        problems: String,
+    },
+    /// The question cannot be put at all. No client is to blame: the code that asks is.
+    #[error(transparent)]
+    Unaskable(#[from] Unaskable),
+    /// The client answered with an error, or with what is no answer.
+    #[error("the client could not ask: {}. {}", .0, self.advice())]
+    Client(String),
+    /// The client went away, or took the call back.
+    #[error("the client is gone")]
+    Gone,
+    /// The person said no, and the tool took that for an error.
+    #[error("the person was asked and said no")]
+    Declined {
+        /// Why, if they said so.
+        reason: Option<Words>,
+    },
+    /// The person put the question away, and the tool took that for an error.
+    #[error("the person was asked and put the question away")]
+    Cancelled,
+    /// A link must be followed before this call can succeed: [`Ask::require_link`](crate::Ask::require_link).
+    #[error("a link must be followed first: {}", .0.message)]
+    LinkRequired(Box<ElicitRequestParams>),
+}
+
+/// Why nobody can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Nobody {
+    /// The client does not declare the mode, and no model may ask instead.
+    #[error("the client does not declare elicitation in {0} mode")]
+    Undeclared(Mode),
+    /// A link is opened by a person in their client, not by a model.
+    #[error("the client cannot open links, and a model must not")]
+    Link,
+    /// A secret is never asked for through a model.
+    #[error("the client does not ask, and a model must not hear a secret")]
+    Secret,
+    /// A model may not agree to what cannot be undone.
+    #[error("the client does not ask, and a model must not agree to what may destroy something")]
+    Destructive,
+    /// Only the result of a tool call can tell a model to ask.
+    #[error("the client does not ask, and a model can be told to only in a tool call")]
+    NotATool,
+    /// Too many calls wait for an answer.
+    #[error("too many calls wait for an answer, and this was the oldest")]
+    Crowded,
+}
+
+/// Why a question cannot be put. Fix the code that asks.
+///
+/// ```
+/// use midcall_server::{Unaskable, check};
+/// use std::collections::HashMap;
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Trip {
+///     city: String,
+///     prices: HashMap<String, f64>,
+/// }
+///
+/// let refused = check::<Trip>().unwrap_err();
+/// assert_eq!(
+///     refused.to_string(),
+///     "`/prices` cannot be asked: the wire has no field for it. Use texts, numbers, booleans, \
+///      enums without data, lists of texts or of such enums, or a struct of these",
+/// );
+/// assert!(matches!(refused, Unaskable::Field { path, .. } if path == "/prices"));
+/// ```
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unaskable {
+    /// The type is not a struct with named fields.
+    #[error("`{0}` cannot be asked as a form: a form is a struct with named fields")]
+    NotAForm(String),
+    /// A field that the wire cannot say.
+    #[error("`{path}` cannot be asked: {why}")]
+    Field {
+        /// A JSON Pointer: `/address/city`.
+        path: String,
+        /// What is wrong with it, and what to do.
+        why: &'static str,
+    },
+    /// The schema is no form, or too large for one.
+    #[error("the form cannot be asked: {0}")]
+    Form(#[from] FormError),
+    /// A choice without options.
+    #[error("there is nothing to choose from: give at least one option")]
+    NoOptions,
+    /// A longer message than clients show.
+    #[error("the message is {bytes} bytes long; at most {limit} are shown")]
+    MessageTooLong {
+        /// How long it is.
+        bytes: usize,
+        /// How long it may be.
+        limit: usize,
+    },
+    /// A default that does not fit its own form.
+    #[error("the default does not fit the form: {0}")]
+    Default(Unfit),
+    /// A link that no person should open.
+    #[error("the link cannot be asked to be opened: only https, and http on this machine, are")]
+    Link,
+}
+
+impl AskError {
+    /// What to do about it, for whoever reads the error.
+    pub fn advice(&self) -> &'static str {
+        match self {
+            Self::Off => {
+                "put the layer around its handler (`handler.with_asks()`), and do not switch it off"
+            }
+            Self::Unavailable { why, .. } => match why {
+                Nobody::Undeclared(_) | Nobody::Link | Nobody::Secret | Nobody::NotATool => {
+                    "Use a client that supports elicitation, or put `midcall wrap --` before the server's command"
+                }
+                Nobody::Destructive => {
+                    "Use a client that supports elicitation, put `midcall wrap --` before the server's command, \
+                     or say in the tool's annotations that it destroys nothing"
+                }
+                Nobody::Crowded => "Call the tool again",
+            },
+            Self::TimedOut { .. } => "Call the tool again when the person is there",
+            Self::Unfit { .. } => "Call the tool again with the person at hand",
+            Self::Unaskable(_) => "Fix the question in the server's code",
+            Self::Client(_) => {
+                "Update the client, or put `midcall wrap --` before the server's command"
+            }
+            Self::Gone => "Nothing can be done: nobody hears the result",
+            Self::Declined { .. } | Self::Cancelled => {
+                "Respect it, and do not ask again by yourself"
+            }
+            Self::LinkRequired(_) => "Follow the link, then call again",
+        }
+    }
+
+    /// Whether this is a person's own refusal.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::Declined { .. } | Self::Cancelled)
+    }
+}
+
+impl From<Refused> for AskError {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Declined { reason } => Self::Declined { reason },
+            Refused::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+/// For tools and prompts that return `ErrorData`.
+impl From<AskError> for ErrorData {
+    fn from(error: AskError) -> Self {
+        let text = error.to_string();
+        let (code, data) = match &error {
+            AskError::LinkRequired(link) => {
+                let data = UrlElicitationRequired {
+                    elicitations: vec![(**link).clone()],
+                    rest: Default::default(),
+                };
+                let data = data.write(Revision::V2025_11_25).ok();
+                (code::URL_ELICITATION_REQUIRED, data)
+            }
+            AskError::Unavailable {
+                required: Some(modes),
+                ..
+            } => {
+                let missing = MissingClientCapability::of(*modes);
+                let data = missing.write(Revision::V2026_07_28).ok();
+                (code::MISSING_CLIENT_CAPABILITY, data)
+            }
+            _ => (code::INTERNAL_ERROR, None),
+        };
+        let code = ErrorCode(i32::try_from(code).unwrap_or(ErrorCode::INTERNAL_ERROR.0));
+        ErrorData::new(code, text, data.map(Into::into))
+    }
+}
+
+impl IntoCallToolResult for AskError {
+    fn into_call_tool_result(self) -> Result<CallToolResponse, ErrorData> {
+        match self {
+            Self::LinkRequired(_)
+            | Self::Unavailable {
+                required: Some(_), ..
+            } => Err(self.into()),
+            other => {
+                let text = ContentBlock::text(other.to_string());
+                Ok(CallToolResult::error(vec![text]).into())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_what_to_do_and_becomes_what_the_protocol_has_for_it() {
+        let nobody = AskError::Unavailable {
+            why: Nobody::Undeclared(Mode::Form),
+            required: Some(Modes {
+                form: true,
+                url: false,
+            }),
+        };
+        assert_eq!(
+            nobody.to_string(),
+            "nobody can be asked: the client does not declare elicitation in form mode. Use a client that \
+             supports elicitation, or put `midcall wrap --` before the server's command"
+        );
+        let told = nobody.into_call_tool_result().unwrap_err();
+        assert_eq!(told.code.0, -32021);
+        assert_eq!(
+            told.data.unwrap()["requiredCapabilities"],
+            serde_json::json!({"elicitation": {"form": {}}})
+        );
+        let late = AskError::TimedOut {
+            after: Duration::from_secs(300),
+        };
+        let CallToolResponse::Complete(told) = late.into_call_tool_result().unwrap() else {
+            panic!("a result");
+        };
+        assert_eq!(told.is_error, Some(true));
+    }
+}

@@ -1,0 +1,63 @@
+//! A link to open.
+
+use serde_json::{Map, Value};
+
+use super::{Kind, Wanted, Wants, sealed};
+use crate::error::Unaskable;
+use crate::token;
+
+/// A link that the person opens in their browser: [`Ask::link`](crate::Ask::link).
+#[derive(Debug)]
+pub struct Link {
+    url: String,
+    id: String,
+}
+
+/// The person agreed to open the link. What they do there is not known by that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    id: String,
+}
+
+impl Link {
+    pub(crate) fn new(url: String) -> Self {
+        let id = token::random();
+        Self { url, id }
+    }
+
+    /// Also puts the id into the address, where it says `{id}`.
+    pub(crate) fn url(&self) -> String {
+        self.url.replace("{id}", &self.id)
+    }
+}
+
+impl Opened {
+    /// What the question was known by: `{id}` in the link stood for it.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+}
+
+impl sealed::Sealed for Link {}
+
+impl Kind for Link {
+    type Value = Opened;
+
+    fn wanted(&self, _: &str) -> Result<Wanted, Unaskable> {
+        let url = self.url();
+        let link = midcall_core::Link::read(&url, None);
+        if link.href().is_none() {
+            return Err(Unaskable::Link);
+        }
+        Ok(Wanted(Wants::Link {
+            url,
+            id: self.id.clone(),
+        }))
+    }
+
+    fn read(&self, _: Map<String, Value>) -> Option<Opened> {
+        Some(Opened {
+            id: self.id.clone(),
+        })
+    }
+}

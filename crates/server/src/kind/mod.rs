@@ -1,0 +1,92 @@
+//! What can be asked: one file per kind.
+//!
+//! A kind has the rules that make sense for it, and no others: the compiler knows that a date has
+//! no step. Each becomes a form with one field, except a [`Record`], which is a form of its own,
+//! and a [`Link`], which is none.
+
+mod choice;
+mod confirm;
+mod link;
+mod number;
+mod record;
+mod text;
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use crate::error::Unaskable;
+use crate::schema::Shape;
+
+pub use choice::{Choice, Select, SelectMany};
+pub use confirm::Confirm;
+pub use link::{Link, Opened};
+pub use number::{Integer, Number};
+pub use record::{Record, Typed};
+pub use text::{Date, DateTime, Email, Tags, Text};
+
+/// Something a person can be asked for. The kinds are in this module; there is no need to write
+/// others, since a [`Record`] is any form.
+pub trait Kind: sealed::Sealed + Send + 'static {
+    /// What the tool gets.
+    type Value: Send + 'static;
+
+    /// What the client is told to ask for.
+    #[doc(hidden)]
+    fn wanted(&self, message: &str) -> Result<Wanted, Unaskable>;
+
+    /// What a person's checked answer means.
+    #[doc(hidden)]
+    fn read(&self, content: Map<String, Value>) -> Option<Self::Value>;
+}
+
+/// A kind whose form can start with something.
+pub trait Suggest: Kind {
+    /// That value, as content of the form.
+    #[doc(hidden)]
+    fn content(&self, value: Self::Value) -> Map<String, Value>;
+}
+
+/// What a client is told to ask for.
+#[derive(Clone)]
+#[doc(hidden)]
+pub struct Wanted(pub(crate) Wants);
+
+#[derive(Clone)]
+pub(crate) enum Wants {
+    Form(Arc<Shape>),
+    Link { url: String, id: String },
+}
+
+pub(crate) mod sealed {
+    /// Kinds are this crate's own.
+    pub trait Sealed {}
+}
+
+/// A form with one field, under the name that everybody uses for it.
+pub(crate) fn one(
+    name: &str,
+    message: &str,
+    mut field: Map<String, Value>,
+) -> Result<Wanted, Unaskable> {
+    /// What is longer stands above the field only.
+    const LABEL: usize = 80;
+    if !field.contains_key("title") && message.chars().count() <= LABEL {
+        field.insert("title".into(), message.into());
+    }
+    let form = json!({"type": "object", "properties": {name: field}, "required": [name]});
+    let Value::Object(form) = form else {
+        unreachable!("it was written as an object")
+    };
+    Ok(Wanted(Wants::Form(Arc::new(Shape::new(form)?))))
+}
+
+/// The value of such a form.
+pub(crate) fn the(name: &str, mut content: Map<String, Value>) -> Option<Value> {
+    content.remove(name)
+}
+
+/// Content of such a form.
+pub(crate) fn as_content(name: &str, value: impl Into<Value>) -> Map<String, Value> {
+    Map::from_iter([(name.to_owned(), value.into())])
+}

@@ -1,0 +1,471 @@
+//! The layer: what becomes of each request of a client.
+//!
+//! In: requests as `rmcp` reads them. Out: the handler's results, rounds, and what a model is told.
+//! Elsewhere: calls that wait (`park`), which way a question goes (`call`).
+
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use midcall_core::wire::{InputResponses, Members, meta};
+use rmcp::model::{
+    ClientNotification, ClientRequest, CustomResult, InputResponses as Responses, JsonObject,
+    ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerConfig, ServerResult,
+};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{ErrorData, RoleServer, Service};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::ask::Ask;
+use crate::asks::Asks;
+use crate::call::{Call, Client, Current, Method};
+use crate::model::{self, Sent, Tools};
+use crate::park::{Next, Parked, Round};
+use crate::place::Place;
+use crate::token;
+
+/// A handler whose tools, prompts and resources can ask: [`Asks::around`],
+/// [`WithAsks::with_asks`](crate::WithAsks::with_asks). It is a service like the handler itself.
+///
+/// ```no_run
+/// use midcall_server::WithAsks;
+/// use rmcp::ServiceExt;
+/// # #[derive(Clone)] struct Files;
+/// # impl rmcp::ServerHandler for Files {}
+///
+/// # async fn main_() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Files.with_asks().serve((tokio::io::stdin(), tokio::io::stdout())).await?;
+/// server.waiting().await?;
+/// # Ok(()) }
+/// ```
+pub struct Layer<S> {
+    inner: Arc<S>,
+    asks: Asks,
+    /// What questions of this connection belong to, if it is one.
+    session: String,
+    is_session: AtomicBool,
+    tools: Mutex<Option<Tools>>,
+}
+
+/// A request in which somebody can be asked, and the members that a retry adds.
+struct Asker<'a> {
+    method: Method,
+    name: String,
+    arguments: Option<&'a JsonObject>,
+    responses: &'a mut Option<Responses>,
+    state: &'a mut Option<String>,
+}
+
+/// How many pages of tools are looked at.
+const MOST_PAGES: usize = 100;
+
+impl<S: Service<RoleServer>> Layer<S> {
+    pub(crate) fn new(handler: S, asks: Asks) -> Self {
+        Self {
+            inner: Arc::new(handler),
+            asks,
+            session: token::random(),
+            is_session: AtomicBool::new(false),
+            tools: Mutex::default(),
+        }
+    }
+
+    /// How many calls wait for an answer, or have a result that is kept for their client.
+    pub fn waiting(&self) -> usize {
+        self.asks.parks.len()
+    }
+
+    async fn call(
+        &self,
+        mut request: ClientRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        let client = Client::of(&context);
+        let Some(asker) = Asker::of(&mut request) else {
+            return self.inner.handle_request(request, context).await;
+        };
+        let arguments = asker.arguments.cloned().unwrap_or_default();
+        let place = Place {
+            principal: self.asks.principal_of(&context),
+            method: asker.method,
+            name: asker.name.clone(),
+            arguments: token::digest_of(&Value::Object(arguments)),
+        };
+        if let Some(state) = asker.state.take() {
+            match place.open(&state, &self.asks.settings.keys) {
+                Some(Brought::Ours(name)) => {
+                    let responses = asker.responses.take().unwrap_or_default();
+                    return self.retry(&name, responses, &place, client, context).await;
+                }
+                Some(Brought::Theirs(state)) => *asker.state = Some(state),
+                None => return Err(refused()),
+            }
+        }
+        let needs_model = !client.modes.form && self.asks.settings.model;
+        let mut hints = Default::default();
+        if needs_model && asker.method == Method::Tool {
+            let tools = self.tools(&context).await;
+            hints = tools.hints(&asker.name);
+            if asker.name == tools.send_name() {
+                let sent = Sent::read(asker.arguments.cloned());
+                return self.send(sent, &place, client, context).await;
+            }
+        }
+        self.run(request, place, client, hints, context).await
+    }
+
+    /// Runs a tool until it is over, or asks what its client must come back for.
+    async fn run(
+        &self,
+        request: ClientRequest,
+        place: Place,
+        client: Client,
+        hints: model::Hints,
+        mut context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        let current = Current::of(&context);
+        let (call, mut inbox) = Call::new(
+            self.asks.clone(),
+            place.method,
+            place.name.clone(),
+            client,
+            hints,
+            current,
+        );
+        // The request's own token ends with its response, and a tool that waits outlives that.
+        let token = CancellationToken::new();
+        let cancelled = std::mem::replace(&mut context.ct, token.clone());
+        context.extensions.insert(Ask::in_call(call.clone()));
+        let inner = self.inner.clone();
+        let mut running: crate::park::Running =
+            Box::pin(async move { inner.handle_request(request, context).await });
+        let first = tokio::select! {
+            biased;
+            outcome = &mut running => return place.wrap(outcome),
+            first = inbox.recv() => first,
+            () = cancelled.cancelled() => None,
+        };
+        let Some(first) = first else {
+            token.cancel();
+            return Err(taken_back());
+        };
+        let mut open = vec![first];
+        open.extend(std::iter::from_fn(|| inbox.try_recv().ok()));
+        let owner = self.owner(&place, client);
+        let parks = &self.asks.parks;
+        let (_, round) = parks.park(call, owner, token, running, inbox, open);
+        self.tell(&round, &place, client, hints.structured)
+    }
+
+    /// A client comes back with answers to a round.
+    async fn retry(
+        &self,
+        name: &str,
+        responses: Responses,
+        place: &Place,
+        client: Client,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        let Some((parked, at)) = self.asks.parks.find(name) else {
+            return self.gone(place.method);
+        };
+        let responses = InputResponses(Members(responses.into_iter().collect()));
+        let outcomes = context.meta.get(meta::OUTCOME);
+        if !parked.answer(at, &responses, outcomes) {
+            return self.tell(
+                &parked.round(at),
+                place,
+                client,
+                parked.call.hints.structured,
+            );
+        }
+        self.go_on(&parked, at, place, client, context).await
+    }
+
+    /// A model hands in what the person said.
+    async fn send(
+        &self,
+        sent: Sent,
+        place: &Place,
+        client: Client,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        let locale = self.asks.settings.locale;
+        let say = |key: &str| {
+            let server = self.server();
+            let words = locale.say(key, &[("server", server.as_str().into())]);
+            Ok(complete(model::error(&words), client))
+        };
+        let owner = self.owner(place, client);
+        let found = self.asks.parks.find(&sent.id);
+        let found = found.filter(|(parked, _)| parked.owner == owner);
+        let Some((parked, at)) = found else {
+            return say("mcp.elicitation.model.unknown");
+        };
+        let round = parked.round(at);
+        match round.said {
+            // Clients give up on that call too, and make it again.
+            Some(said) if said == sent.digest => {
+                return self.go_on(&parked, at, place, client, context).await;
+            }
+            Some(_) => return say("mcp.elicitation.model.answered"),
+            None => {}
+        }
+        let result = match sent.result {
+            Ok(result) => result,
+            Err(why) => return Ok(complete(model::error(&why.to_string()), client)),
+        };
+        let reply = crate::asking::Reply {
+            result: result.clone(),
+            outcome: None,
+        };
+        if let Err(unfit) = round.asked[0].0.check(reply, None) {
+            return Ok(complete(model::unfit(&unfit, locale), client));
+        }
+        if !parked.say(at, result, sent.digest) {
+            return say("mcp.elicitation.model.timed_out");
+        }
+        self.go_on(&parked, at, place, client, context).await
+    }
+
+    /// Waits for what comes after a round.
+    async fn go_on(
+        &self,
+        parked: &Arc<Parked>,
+        at: usize,
+        place: &Place,
+        client: Client,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        parked.call.resume(Current::of(&context));
+        let next = tokio::select! {
+            biased;
+            next = parked.next(at) => next,
+            () = context.ct.cancelled() => {
+                self.asks.parks.forget(parked);
+                return Err(taken_back());
+            }
+        };
+        match next {
+            Some(Next::Over(outcome)) => place.wrap(outcome),
+            Some(Next::Asked(round)) => {
+                self.tell(&round, place, client, parked.call.hints.structured)
+            }
+            None => self.gone(place.method),
+        }
+    }
+
+    /// Says a round to the client, or to its model.
+    fn tell(
+        &self,
+        round: &Round,
+        place: &Place,
+        client: Client,
+        structured: bool,
+    ) -> Result<ServerResult, ErrorData> {
+        let settings = &self.asks.settings;
+        if round.carrier == crate::Carrier::Model {
+            let tool = self.known().send_name();
+            let asking = &round.asked[0].0;
+            let server = self.server();
+            let told = model::pending(
+                asking,
+                &round.name,
+                tool,
+                &server,
+                structured,
+                settings.locale,
+            );
+            return Ok(complete(told, client));
+        }
+        let round = place.say(round, settings);
+        round.map(|round| ServerResult::CustomResult(CustomResult(Value::Object(round))))
+    }
+
+    /// A call that was dropped while its client was away.
+    fn gone(&self, method: Method) -> Result<ServerResult, ErrorData> {
+        let text = self
+            .asks
+            .settings
+            .locale
+            .say("mcp.elicitation.ask.gone", &[]);
+        match method {
+            Method::Tool => Ok(ServerResult::CustomResult(CustomResult(model::error(
+                &text,
+            )))),
+            Method::Prompt | Method::Resource => Err(ErrorData::invalid_params(text, None)),
+        }
+    }
+
+    /// Adds what a model needs to the tools that its client sees.
+    async fn list(
+        &self,
+        request: ClientRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        let client = Client::of(&context);
+        let needs_model = !client.modes.form && self.asks.settings.model;
+        let all = match needs_model {
+            true => Some(self.tools(&context).await),
+            false => None,
+        };
+        let mut result = self.inner.handle_request(request, context).await?;
+        if let (ServerResult::ListToolsResult(list), Some(mut all)) = (&mut result, all) {
+            all.learn(&list.tools);
+            for tool in &mut list.tools {
+                tool.output_schema = tool
+                    .output_schema
+                    .take()
+                    .map(|schema| model::widen(&schema));
+            }
+            if list.next_cursor.is_none() {
+                list.tools.push(all.send_tool());
+            }
+            *self.tools.lock().unwrap_or_else(PoisonError::into_inner) = Some(all);
+        }
+        Ok(result)
+    }
+
+    /// The handler's own tools. Asked for once in a connection, and learnt from what is listed.
+    async fn tools(&self, context: &RequestContext<RoleServer>) -> Tools {
+        if let Some(tools) = &*self.tools.lock().unwrap_or_else(PoisonError::into_inner) {
+            return tools.clone();
+        }
+        let mut tools = Tools::default();
+        let mut cursor = None;
+        for _ in 0..MOST_PAGES {
+            let page = cursor
+                .take()
+                .map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+            let request = ListToolsRequest {
+                params: page,
+                ..Default::default()
+            };
+            let request = ClientRequest::ListToolsRequest(request);
+            let Ok(ServerResult::ListToolsResult(page)) =
+                self.inner.handle_request(request, context.clone()).await
+            else {
+                break;
+            };
+            tools.learn(&page.tools);
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        let mut known = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get_or_insert(tools).clone()
+    }
+
+    fn known(&self) -> Tools {
+        let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        tools.clone().unwrap_or_default()
+    }
+
+    fn server(&self) -> String {
+        self.inner.get_info().server_info.name
+    }
+
+    /// Whom a waiting call belongs to. In the modern era there is no connection to bind it to.
+    fn owner(&self, place: &Place, client: Client) -> String {
+        let is_session = !client.is_modern() && self.is_session.load(Ordering::Relaxed);
+        let session = if is_session {
+            self.session.as_str()
+        } else {
+            ""
+        };
+        format!("{session}\n{}", place.principal)
+    }
+}
+
+impl<S: Service<RoleServer>> Service<RoleServer> for Layer<S> {
+    async fn handle_request(
+        &self,
+        request: ClientRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        if !self.asks.settings.on {
+            return self.inner.handle_request(request, context).await;
+        }
+        match request {
+            ClientRequest::InitializeRequest(_) => {
+                self.is_session.store(true, Ordering::Relaxed);
+                self.inner.handle_request(request, context).await
+            }
+            ClientRequest::ListToolsRequest(_) => self.list(request, context).await,
+            request => self.call(request, context).await,
+        }
+    }
+
+    async fn handle_notification(
+        &self,
+        notification: ClientNotification,
+        context: NotificationContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.inner.handle_notification(notification, context).await
+    }
+
+    fn get_info(&self) -> ServerConfig {
+        self.inner.get_info()
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        self.inner.supported_protocol_versions()
+    }
+}
+
+impl<'a> Asker<'a> {
+    fn of(request: &'a mut ClientRequest) -> Option<Self> {
+        Some(match request {
+            ClientRequest::CallToolRequest(call) => Self {
+                method: Method::Tool,
+                name: call.params.name.to_string(),
+                arguments: call.params.arguments.as_ref(),
+                responses: &mut call.params.input_responses,
+                state: &mut call.params.request_state,
+            },
+            ClientRequest::GetPromptRequest(get) => Self {
+                method: Method::Prompt,
+                name: get.params.name.clone(),
+                arguments: get.params.arguments.as_ref(),
+                responses: &mut get.params.input_responses,
+                state: &mut get.params.request_state,
+            },
+            ClientRequest::ReadResourceRequest(read) => Self {
+                method: Method::Resource,
+                name: read.params.uri.clone(),
+                arguments: None,
+                responses: &mut read.params.input_responses,
+                state: &mut read.params.request_state,
+            },
+            _ => return None,
+        })
+    }
+}
+
+/// A `requestState`, read.
+pub(crate) enum Brought {
+    /// The name of a round of ours.
+    Ours(String),
+    /// What the handler itself gave.
+    Theirs(String),
+}
+
+/// A complete result, as each era says it.
+fn complete(mut result: Value, client: Client) -> ServerResult {
+    if client.is_modern() {
+        result["resultType"] = "complete".into();
+    }
+    ServerResult::CustomResult(CustomResult(result))
+}
+
+/// One refusal for every state that is not good here: strangers learn nothing from it.
+fn refused() -> ErrorData {
+    let text = "this requestState is not valid for this request: make the call again without it";
+    ErrorData::invalid_params(text, None)
+}
+
+fn taken_back() -> ErrorData {
+    ErrorData::internal_error("the client took this call back", None)
+}

@@ -1,0 +1,153 @@
+//! Ask the person from a Rust tool: the same code for every MCP client.
+//!
+//! A tool often needs to know something in the middle of its work. MCP calls that *elicitation*, and
+//! its revisions and clients disagree about it: some take requests from the server, some want the
+//! call to end and be made again, some cannot ask at all. Here a tool awaits an answer, and the way
+//! there is not its business.
+//!
+//! # One tool from nothing
+//!
+//! A server on [`rmcp`] that deletes files:
+//!
+//! ```
+//! use rmcp::{ServerHandler, tool, tool_handler, tool_router};
+//!
+//! #[derive(Clone)]
+//! struct Files;
+//!
+//! #[tool_router]
+//! impl Files {
+//!     #[tool(description = "Deletes old files")]
+//!     async fn delete_old(&self) -> String {
+//!         "Deleted 3 files".into()
+//!     }
+//! }
+//!
+//! #[tool_handler]
+//! impl ServerHandler for Files {}
+//! ```
+//!
+//! It should ask first. The tool takes [`Ask`], like any other part of its request, and asks. What
+//! comes back is an [`Answer`]: accepted, declined or cancelled. [`Answer::accepted`] takes a refusal
+//! for an error, and [`AskError`] is a result that the client can read.
+//!
+//! ```
+//! # use rmcp::{ServerHandler, tool, tool_handler, tool_router};
+//! use midcall_server::{Ask, AskError};
+//! # #[derive(Clone)] struct Files;
+//!
+//! # #[tool_router]
+//! # impl Files {
+//! #[tool(description = "Deletes old files")]
+//! async fn delete_old(&self, ask: Ask) -> Result<String, AskError> {
+//!     if ask.confirm("Delete 3 files?").dangerous().await?.accepted()? {
+//!         Ok("Deleted 3 files".into())
+//!     } else {
+//!         Ok("Nothing was deleted".into())
+//!     }
+//! }
+//! # }
+//! ```
+//!
+//! The layer goes around the handler where it is served. That is all:
+//!
+//! ```no_run
+//! # use rmcp::{ServerHandler, ServiceExt};
+//! use midcall_server::WithAsks;
+//! # #[derive(Clone)] struct Files;
+//! # impl ServerHandler for Files {}
+//!
+//! # async fn main_() -> Result<(), Box<dyn std::error::Error>> {
+//! let stdio = (tokio::io::stdin(), tokio::io::stdout());
+//! Files.with_asks().serve(stdio).await?.waiting().await?;
+//! # Ok(()) }
+//! ```
+//!
+//! More than one thing at a time is a struct, read by `serde` and described by `schemars`:
+//!
+//! ```
+//! # use midcall_server::{Ask, AskError};
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Cleanup {
+//!     /// Older than so many days
+//!     #[schemars(range(min = 1, max = 3650))]
+//!     days: u16,
+//!     what: Vec<Sort>,
+//!     folder: Option<String>,
+//! }
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! enum Sort {
+//!     /// Pictures and films
+//!     Media,
+//!     /// Everything that was downloaded
+//!     Downloads,
+//! }
+//!
+//! # async fn tool(ask: Ask) -> Result<(), AskError> {
+//! let cleanup = ask.form::<Cleanup>("What may go?").await?.accepted()?;
+//! println!("{} days", cleanup.days);
+//! # Ok(()) }
+//! ```
+//!
+//! And a test of yours plays it with every kind of client: see [`testing`].
+//!
+//! # How a question travels
+//!
+//! | the client | [`Carrier`] | |
+//! |---|---|---|
+//! | of 2025-06-18 or 2025-11-25, with elicitation | [`Live`](Carrier::Live) | a request, while the call is open |
+//! | of 2026-07-28, with elicitation | [`Round`](Carrier::Round) | the call returns what is asked; the tool waits, and goes on when the client calls again |
+//! | without elicitation | [`Model`](Carrier::Model) | the call returns words for the model, and the added tool `sendElicitationResult` hands in what the person said |
+//! | none: a script | [`Script`](Carrier::Script) | [`Answers`] from a file |
+//!
+//! The tool's code runs once from its first line to its last, in all of them. What a person typed is
+//! held against the form before the tool sees it; what does not fit is asked again, and at last is an
+//! error. No model agrees to what may destroy something, hears a secret or opens a link.
+//!
+//! Clients of 2026-07-28 often stop after ten rounds: [`Ask::together`] asks several things in one.
+
+mod answers;
+mod ask;
+mod asking;
+mod asks;
+mod call;
+mod error;
+pub mod kind;
+mod layer;
+mod live;
+mod model;
+mod observe;
+mod park;
+mod place;
+mod question;
+mod schema;
+pub mod testing;
+mod together;
+mod token;
+
+pub use answers::{Answers, AnswersError};
+pub use ask::Ask;
+pub use asks::{Asks, WithAsks};
+pub use error::{AskError, Nobody, Unaskable};
+pub use layer::Layer;
+pub use midcall_core::catalog::Locale;
+pub use midcall_core::{Answer, Refused, Words};
+pub use observe::{Answered, Asked, Carrier, How};
+pub use question::Question;
+pub use together::Together;
+
+/// Whether a type can be asked for as a form: for a test of yours, since the compiler cannot tell
+/// all of it.
+///
+/// ```
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Booking {
+///     name: String,
+///     guests: Option<u8>,
+/// }
+/// assert!(midcall_server::check::<Booking>().is_ok());
+/// ```
+pub fn check<T: kind::Typed>() -> Result<(), Unaskable> {
+    schema::of::<T>().map(drop)
+}

@@ -1,0 +1,95 @@
+//! Asking by a request to the client, while its call is open: the legacy revisions.
+
+use midcall_core::wire::{ElicitRequestParams, ElicitResult, code, meta};
+use rmcp::model::{
+    CancelledNotification, CancelledNotificationParam, ClientResult, CustomRequest, MetaObject,
+    RequestId, RequestMetaObject, ServerRequest,
+};
+use rmcp::service::{PeerRequestOptions, ServiceError};
+use rmcp::{Peer, RoleServer};
+use serde_json::Value;
+
+use crate::asking::{Asking, Reply, Told};
+use crate::call::Call;
+use crate::error::{AskError, Nobody};
+use crate::kind::Wants;
+
+/// Asks, and waits for what the client says.
+pub(crate) async fn ask(call: &Call, asking: &Asking, told: &Told) -> Result<Reply, AskError> {
+    let _turn = call.turn.lock().await;
+    let peer = call.current().peer;
+    let unsayable = |error: midcall_core::wire::Unsayable| AskError::Client(error.to_string());
+    let mut params = told.params.write(call.client.revision).map_err(unsayable)?;
+    if let Wants::Link { id, .. } = &asking.wants {
+        call.asks.linked(id, peer.clone());
+    }
+    let mut options = PeerRequestOptions::with_timeout(asking.within);
+    if let Some(Value::Object(meta)) = params.shift_remove("_meta") {
+        // rmcp writes `_meta` itself, beside a progress token of its own.
+        options = options.with_meta(RequestMetaObject(MetaObject(meta)));
+    }
+    let method = ElicitRequestParams::METHOD;
+    let request = CustomRequest::new(method, Some(Value::Object(params)));
+    let request = ServerRequest::CustomRequest(request);
+    let sent = peer.send_cancellable_request(request, options).await;
+    let sent = sent.map_err(|error| failed(error, asking))?;
+    let mut guard = Guard::new(peer, sent.id.clone());
+    let response = sent.await_response().await;
+    guard.disarm();
+    let result = match response.map_err(|error| failed(error, asking))? {
+        ClientResult::ElicitResult(result) => serde_json::to_value(result),
+        ClientResult::CustomResult(result) => Ok(result.0),
+        _ => Ok(Value::Null),
+    };
+    let result = ElicitResult::read(result.unwrap_or_default());
+    let result = result.map_err(|why| AskError::Client(why.to_string()))?;
+    let outcome = result.meta.as_ref();
+    let outcome = outcome.and_then(|said| said.get(meta::OUTCOME).cloned());
+    Ok(Reply { result, outcome })
+}
+
+fn failed(error: ServiceError, asking: &Asking) -> AskError {
+    match error {
+        ServiceError::Timeout { timeout } => AskError::TimedOut { after: timeout },
+        ServiceError::McpError(error) if i64::from(error.code.0) == code::METHOD_NOT_FOUND => {
+            let why = Nobody::Undeclared(asking.mode());
+            AskError::Unavailable {
+                why,
+                required: None,
+            }
+        }
+        ServiceError::McpError(error) => AskError::Client(error.message.into_owned()),
+        ServiceError::TransportClosed | ServiceError::Cancelled { .. } => AskError::Gone,
+        other => AskError::Client(other.to_string()),
+    }
+}
+
+/// Takes the question back when the tool that asked is dropped.
+struct Guard(Option<(Peer<RoleServer>, RequestId)>);
+
+impl Guard {
+    fn new(peer: Peer<RoleServer>, id: RequestId) -> Self {
+        Self(Some((peer, id)))
+    }
+
+    fn disarm(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let Some((peer, id)) = self.0.take() else {
+            return;
+        };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return;
+        };
+        runtime.spawn(async move {
+            let reason = Some("the call in which it was asked is over".to_owned());
+            let params = CancelledNotificationParam::new(Some(id), reason);
+            let cancelled = CancelledNotification::new(params);
+            let _ = peer.send_notification(cancelled.into()).await; // It may be gone already.
+        });
+    }
+}

@@ -1,0 +1,69 @@
+//! What observers are told, for metrics and audit: never what a person typed.
+
+use std::time::Duration;
+
+/// How a question travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Carrier {
+    /// By a request to the client, in a legacy revision.
+    Live,
+    /// By a round of a modern revision: the client calls again with the answer.
+    Round,
+    /// By the model, which is told to ask the person. Its answers are not a human's.
+    Model,
+    /// By a file of answers, or by what was given beforehand.
+    Script,
+}
+
+/// A question was put.
+///
+/// ```
+/// use midcall_server::Asks;
+///
+/// let asks = Asks::new()
+///     .on_ask(|asked| println!("{} asks `{}` by {:?}", asked.name, asked.key, asked.carrier))
+///     .on_answer(|answered| println!("{:?} after {:?}", answered.how, answered.took));
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Asked<'a> {
+    /// The tool or prompt that asks, or the resource.
+    pub name: &'a str,
+    /// The question, by [`Question::id`](crate::Question::id) or its number in the call.
+    pub key: &'a str,
+    /// How it travels.
+    pub carrier: Carrier,
+    /// Which time it is asked: more than once if an answer did not fit.
+    pub time: u32,
+}
+
+/// A question has ended.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Answered<'a> {
+    /// What had been asked.
+    pub asked: Asked<'a>,
+    /// How it ended.
+    pub how: How,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// How a question ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum How {
+    /// Accepted, and the content fits.
+    Accepted,
+    /// The person said no.
+    Declined,
+    /// The person put it away.
+    Cancelled,
+    /// The content did not fit: it is asked again, or an error.
+    Unfit,
+    /// Nobody answered in time.
+    TimedOut,
+    /// Nobody could be asked, or the client failed.
+    Failed,
+}

@@ -1,0 +1,119 @@
+//! Where a round belongs, and the state by which its client comes back to it.
+//!
+//! A state is sealed for the person, the method, what is called and its arguments. It holds the
+//! name of a round and nothing else: the call itself waits in this process.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use midcall_core::seal::{Context, Keys};
+use midcall_core::wire::{
+    Input, InputRequest, InputRequests, InputRequiredResult, JsonObject, Members, RequestState,
+    Revision, meta,
+};
+use rmcp::ErrorData;
+use rmcp::model::ServerResult;
+
+use crate::asks::Settings;
+use crate::call::Method;
+use crate::layer::Brought;
+use crate::park::{Outcome, Round};
+use crate::token;
+
+/// What is called, and by whom.
+pub(crate) struct Place {
+    pub principal: String,
+    pub method: Method,
+    pub name: String,
+    pub arguments: [u8; 32],
+}
+
+/// Before a state that the handler itself gave. Ours is base64, which has no such sign.
+const THEIRS: &str = "handler:";
+
+/// Longer than any state of ours.
+const LONGEST: usize = 4_096;
+
+impl Place {
+    /// Says a round in the words of the modern era.
+    pub fn say(&self, round: &Round, settings: &Settings) -> Result<JsonObject, ErrorData> {
+        let within = round.asked.iter().map(|(asking, _)| asking.within).max();
+        let within = within.unwrap_or_default();
+        let requests = round.asked.iter().map(|(asking, told)| {
+            let mut params = told.params.clone();
+            if let Some(said) = &mut params.meta {
+                said.shift_remove(meta::TIMEOUT); // The round says it for all.
+            }
+            params.meta = params.meta.filter(|said| !said.is_empty());
+            let request = InputRequest::from(Input::Elicit(params));
+            (asking.key.clone(), request)
+        });
+        let mut said = Members::default();
+        let ms = u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
+        said.insert(meta::TIMEOUT.into(), ms.into());
+        let told = InputRequiredResult {
+            input_requests: InputRequests(requests.collect()),
+            request_state: Some(self.seal(&round.name, within + settings.kept, &settings.keys)?),
+            meta: Some(said),
+            rest: Members::default(),
+        };
+        let unsayable = |why: midcall_core::wire::Unsayable| internal(why.to_string());
+        told.write(Revision::V2026_07_28).map_err(unsayable)
+    }
+
+    fn seal(&self, name: &str, lives: Duration, keys: &Keys) -> Result<RequestState, ErrorData> {
+        let expires = now().saturating_add(lives.as_secs()).saturating_add(1);
+        let sealed = keys.seal_text(
+            name.as_bytes(),
+            &self.context(),
+            Some(expires),
+            token::bits(),
+        );
+        sealed
+            .map(RequestState)
+            .map_err(|why| internal(why.to_string()))
+    }
+
+    /// Reads a state. None if it is not good here, whyever.
+    pub fn open(&self, state: &str, keys: &Keys) -> Option<Brought> {
+        if let Some(theirs) = state.strip_prefix(THEIRS) {
+            return Some(Brought::Theirs(theirs.to_owned()));
+        }
+        if state.len() > LONGEST {
+            return None;
+        }
+        let name = keys.open_text(state, &self.context(), now()).ok()?;
+        String::from_utf8(name).ok().map(Brought::Ours)
+    }
+
+    /// Marks a state that the handler itself gives, to know it again.
+    pub fn wrap(&self, mut outcome: Outcome) -> Outcome {
+        if let Ok(ServerResult::InputRequiredResult(round)) = &mut outcome
+            && let Some(state) = &mut round.request_state
+        {
+            state.insert_str(0, THEIRS);
+        }
+        outcome
+    }
+
+    fn context(&self) -> Context {
+        let method = match self.method {
+            Method::Tool => "tool",
+            Method::Prompt => "prompt",
+            Method::Resource => "resource",
+        };
+        Context::new("midcall-server request state")
+            .scope(&self.principal)
+            .about(method)
+            .about(&self.name)
+            .about(self.arguments)
+    }
+}
+
+fn internal(why: String) -> ErrorData {
+    ErrorData::internal_error(why, None)
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.unwrap_or_default().as_secs()
+}

@@ -1,0 +1,220 @@
+//! A question, from the words to the answer.
+
+use std::future::IntoFuture;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use midcall_core::{Answer, Limits};
+use serde_json::{Map, Value};
+use tokio::time::timeout;
+
+use crate::ask::Ask;
+use crate::asking::{Asking, problems};
+use crate::call::Call;
+use crate::error::{AskError, Unaskable};
+use crate::kind::{Kind, Link, Opened, Suggest, Wanted, Wants};
+
+/// A question that is not put yet: awaiting it asks.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+/// let port = ask.integer("Which port?")
+///     .range(1..=65_535)
+///     .default(8080)
+///     .because("The usual one is taken")
+///     .within(Duration::from_secs(60))
+///     .id("port")
+///     .must(|port| if *port == 22 { Err("22 is for ssh") } else { Ok(()) })
+///     .await?;
+/// # Ok(()) }
+/// ```
+#[must_use = "a question is put by awaiting it"]
+pub struct Question<K: Kind> {
+    ask: Ask,
+    pub(crate) message: String,
+    pub(crate) kind: K,
+    pub(crate) because: Option<String>,
+    pub(crate) dangerous: bool,
+    within: Option<Duration>,
+    id: Option<String>,
+    suggested: Option<Map<String, Value>>,
+    rules: Vec<Rule<K::Value>>,
+}
+
+type Rule<V> = Box<dyn Fn(&V) -> Result<(), String> + Send + Sync>;
+
+impl<K: Kind> Question<K> {
+    pub(crate) fn new(ask: Ask, message: String, kind: K) -> Self {
+        Self {
+            ask,
+            message,
+            kind,
+            because: None,
+            dangerous: false,
+            within: None,
+            id: None,
+            suggested: None,
+            rules: Vec::new(),
+        }
+    }
+
+    /// How long it waits. After that the ask is [`AskError::TimedOut`]: silence is no consent.
+    pub fn within(mut self, patience: Duration) -> Self {
+        self.within = Some(patience);
+        self
+    }
+
+    /// Why it is asked: people read it below the question.
+    pub fn because(mut self, reason: impl Into<String>) -> Self {
+        self.because = Some(reason.into());
+        self
+    }
+
+    /// What it is known by: for answers given [beforehand](crate::Asks::prefilled), and for
+    /// observers.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// A rule beyond what a form can say. A person whose answer breaks it is asked again, and told
+    /// why.
+    pub fn must<E: Into<String>>(
+        mut self,
+        rule: impl Fn(&K::Value) -> Result<(), E> + Send + Sync + 'static,
+    ) -> Self {
+        self.rules
+            .push(Box::new(move |value| rule(value).map_err(Into::into)));
+        self
+    }
+
+    async fn put(self) -> Result<Answer<K::Value>, AskError> {
+        let call = self.ask.call()?.clone();
+        let settings = &call.asks.settings;
+        let limit = Limits::default().message_bytes;
+        if self.message.len() > limit {
+            let bytes = self.message.len();
+            return Err(Unaskable::MessageTooLong { bytes, limit }.into());
+        }
+        let Wanted(mut wants) = self.kind.wanted(&self.message)?;
+        if let (Some(content), Wants::Form(shape)) = (&self.suggested, &mut wants) {
+            *shape = Arc::new(shape.suggesting(content.clone())?);
+        }
+        let mut asking = Asking {
+            key: self.id.clone().unwrap_or_else(|| call.key()),
+            message: self.message.clone(),
+            again: None,
+            because: self.because.clone(),
+            wants,
+            within: self.within.unwrap_or(settings.within),
+            dangerous: self.dangerous,
+        };
+        if let Some(value) = self.prefilled(&call, &asking) {
+            return Ok(Answer::Accepted(value));
+        }
+        for time in 1..=settings.times {
+            let answer = call.ask(Arc::new(asking.clone()), time).await?;
+            let again = match answer {
+                Ok(Answer::Accepted(checked)) => {
+                    let content = checked.into_values().into_object();
+                    match self.kind.read(content).map(|value| self.broken(value)) {
+                        Some(Ok(value)) => return Ok(Answer::Accepted(value)),
+                        Some(Err(reason)) => reason,
+                        // The type refuses what its own schema takes. Its words may have the value.
+                        None => settings
+                            .locale
+                            .say("mcp.elicitation.problem.json_unfit", &[]),
+                    }
+                }
+                Ok(Answer::Declined { reason }) => return Ok(Answer::Declined { reason }),
+                Ok(Answer::Cancelled) => return Ok(Answer::Cancelled),
+                Err(unfit) => problems(&unfit, settings.locale),
+            };
+            asking.again = Some(again);
+        }
+        Err(AskError::Unfit {
+            times: settings.times,
+            problems: asking.again.unwrap_or_default(),
+        })
+    }
+
+    fn broken(&self, value: K::Value) -> Result<K::Value, String> {
+        for rule in &self.rules {
+            rule(&value)?;
+        }
+        Ok(value)
+    }
+
+    /// The answer that was given beforehand, if it fits.
+    fn prefilled(&self, call: &Call, asking: &Asking) -> Option<K::Value> {
+        let given = call.asks.settings.prefilled.get(self.id.as_ref()?)?;
+        let Wants::Form(shape) = &asking.wants else {
+            return None;
+        };
+        let mut fields = shape.form.fields.iter();
+        let content = match (given, fields.next(), fields.next()) {
+            (Value::Object(content), ..) => content.clone(),
+            (value, Some(only), None) => Map::from_iter([(only.name.clone(), value.clone())]),
+            _ => return None,
+        };
+        let checked = shape.form.check(shape.form.trim(content.into())).ok()?;
+        let value = self.kind.read(checked.into_values().into_object())?;
+        self.broken(value).ok()
+    }
+}
+
+impl<K: Suggest> Question<K> {
+    /// What the form starts with. It is a suggestion: only what the person sends counts.
+    ///
+    /// ```
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+    /// ask.text("Which branch?").default("main").await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn default(mut self, value: impl Into<K::Value>) -> Self {
+        self.suggested = Some(self.kind.content(value.into()));
+        self
+    }
+}
+
+impl Question<Link> {
+    /// Asks, and once the person agreed waits until what the link leads to is done. Then the client
+    /// is told, where its revision has a word for that.
+    ///
+    /// ```
+    /// # async fn signed_in() {}
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+    /// ask.link("Sign in", "https://example.com/in?state={id}")
+    ///     .until(|opened| async move { println!("waiting for {}", opened.id()); signed_in().await })
+    ///     .await?
+    ///     .accepted()?;
+    /// # Ok(()) }
+    /// ```
+    pub async fn until<F, D>(self, done: F) -> Result<Answer<Opened>, AskError>
+    where
+        F: FnOnce(Opened) -> D + Send,
+        D: Future<Output = ()> + Send,
+    {
+        let call = self.ask.call()?.clone();
+        let patience = self.within.unwrap_or(call.asks.settings.within);
+        let answer = self.await?;
+        if let Answer::Accepted(opened) = &answer {
+            let waited = timeout(patience, done(opened.clone())).await;
+            waited.map_err(|_| AskError::TimedOut { after: patience })?;
+            call.asks.complete(opened.id()).await;
+        }
+        Ok(answer)
+    }
+}
+
+impl<K: Kind + Sync> IntoFuture for Question<K> {
+    type Output = Result<Answer<K::Value>, AskError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.put())
+    }
+}

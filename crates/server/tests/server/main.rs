@@ -1,0 +1,18 @@
+//! Stories of servers that ask, played with every kind of client.
+
+mod carriers;
+#[path = "../../examples"]
+mod examples {
+    #![allow(dead_code, missing_docs, reason = "each is a program of its own")]
+    pub mod book_table;
+    pub mod delete_files;
+    pub mod sign_in;
+    pub mod theme_colour;
+}
+mod frontmcp;
+mod kinds;
+mod links;
+mod misuse;
+mod rounds;
+mod settings;
+mod world;
