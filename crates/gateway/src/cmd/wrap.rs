@@ -126,7 +126,12 @@ pub struct Cmd {
     #[command(flatten)]
     address: Address,
     /// Where clients come over HTTP, at /mcp: a loopback address, shared with the page
-    #[arg(long, env = "MIDCALL_LISTEN", value_name = "ADDR")]
+    #[arg(
+        long,
+        env = "MIDCALL_LISTEN",
+        value_name = "ADDR",
+        conflicts_with = "page_addr"
+    )]
     listen: Option<SocketAddr>,
     /// The server's command
     #[arg(
