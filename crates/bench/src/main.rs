@@ -11,6 +11,7 @@ mod core;
 mod desk;
 mod frame;
 mod hostile;
+mod server;
 mod side;
 mod web;
 mod wrap;
@@ -26,6 +27,7 @@ const AREAS: &[(&str, fn())] = &[
     ("core", core::run),
     ("desk", desk::run),
     ("frame", frame::run),
+    ("server", server::run),
     ("web", web::run),
     ("wrap", wrap::run),
 ];
