@@ -12,6 +12,7 @@ mod desk;
 mod frame;
 mod hostile;
 mod http;
+mod server;
 mod side;
 mod web;
 mod wrap;
@@ -28,6 +29,7 @@ const AREAS: &[(&str, fn())] = &[
     ("desk", desk::run),
     ("frame", frame::run),
     ("http", http::run),
+    ("server", server::run),
     ("web", web::run),
     ("wrap", wrap::run),
 ];

@@ -25,6 +25,12 @@ use crate::asking::Reply;
 pub struct Answers(Arc<Mutex<Vec<Entry>>>);
 
 /// Why a file of answers could not be read.
+///
+/// ```
+/// use midcall_server::{Answers, AnswersError};
+/// let refused = Answers::read(r#"{"answers": [{"action": "perhaps"}]}"#);
+/// assert!(matches!(refused, Err(AnswersError::Entry(1))));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswersError {

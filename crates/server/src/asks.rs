@@ -9,17 +9,18 @@ use midcall_core::seal::{Keys, Secret};
 use midcall_core::wire::{ElicitationCompleteParams, Revision};
 use rmcp::model::{CustomNotification, ServerNotification};
 use rmcp::service::RequestContext;
-use rmcp::{Peer, RoleServer, Service};
+use rmcp::{Peer, RoleServer, ServerHandler, Service};
 use serde_json::Value;
 
 use crate::answers::Answers;
+use crate::handler::Handler;
 use crate::layer::Layer;
 use crate::observe::{Answered, Asked};
 use crate::park::Parks;
 use crate::token;
 
-/// How a server asks. Clones share the calls that wait, so that each connection of a server over
-/// HTTP can have its own layer:
+/// How a server asks. Clones share the calls that wait, so that each connection of a server can have
+/// its own layer:
 ///
 /// ```
 /// use midcall_server::Asks;
@@ -101,6 +102,24 @@ impl Asks {
     /// Puts the layer around a handler: any `rmcp` handler, macro routers included.
     pub fn around<S: Service<RoleServer>>(&self, handler: S) -> Layer<S> {
         Layer::new(handler, self.clone())
+    }
+
+    /// The same as a handler, which `rmcp`'s Streamable HTTP service wants. Each session has its own,
+    /// and all share these `Asks`:
+    ///
+    /// ```
+    /// use midcall_server::Asks;
+    /// # #[derive(Clone)] struct Files;
+    /// # impl rmcp::ServerHandler for Files {}
+    /// use rmcp::transport::StreamableHttpService;
+    /// use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+    ///
+    /// let asks = Asks::new();
+    /// let service: StreamableHttpService<_, LocalSessionManager> =
+    ///     StreamableHttpService::new(move || Ok(asks.handler(Files)), Default::default(), Default::default());
+    /// ```
+    pub fn handler<H: ServerHandler>(&self, handler: H) -> Handler<H> {
+        Handler::new(self.around(handler))
     }
 
     /// Switches asking off: every ask is [`AskError::Off`](crate::AskError::Off).

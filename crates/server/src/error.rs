@@ -80,6 +80,13 @@ pub enum AskError {
 }
 
 /// Why nobody can be asked.
+///
+/// ```
+/// use midcall_server::{AskError, Nobody};
+/// fn is_for_a_human(error: &AskError) -> bool {
+///     matches!(error, AskError::Unavailable { why: Nobody::Destructive | Nobody::Secret, .. })
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Nobody {
@@ -161,6 +168,11 @@ pub enum Unaskable {
 
 impl AskError {
     /// What to do about it, for whoever reads the error.
+    ///
+    /// ```
+    /// use midcall_server::AskError;
+    /// assert!(AskError::Off.advice().contains("with_asks"));
+    /// ```
     pub fn advice(&self) -> &'static str {
         match self {
             Self::Off => {
@@ -191,6 +203,11 @@ impl AskError {
     }
 
     /// Whether this is a person's own refusal.
+    ///
+    /// ```
+    /// use midcall_server::AskError;
+    /// assert!(AskError::Cancelled.is_refusal() && !AskError::Off.is_refusal());
+    /// ```
     pub fn is_refusal(&self) -> bool {
         matches!(self, Self::Declined { .. } | Self::Cancelled)
     }

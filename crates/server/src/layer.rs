@@ -72,8 +72,24 @@ impl<S: Service<RoleServer>> Layer<S> {
     }
 
     /// How many calls wait for an answer, or have a result that is kept for their client.
+    ///
+    /// ```
+    /// use midcall_server::WithAsks;
+    /// # struct Files;
+    /// # impl rmcp::ServerHandler for Files {}
+    /// assert_eq!(Files.with_asks().waiting(), 0);
+    /// ```
     pub fn waiting(&self) -> usize {
         self.asks.parks.len()
+    }
+
+    pub(crate) fn inner(&self) -> &S {
+        &self.inner
+    }
+
+    /// A client opens a session with this layer: what is asked in it is asked of nobody else.
+    pub(crate) fn opens(&self) {
+        self.is_session.store(true, Ordering::Relaxed);
     }
 
     async fn call(
@@ -390,7 +406,7 @@ impl<S: Service<RoleServer>> Service<RoleServer> for Layer<S> {
         }
         match request {
             ClientRequest::InitializeRequest(_) => {
-                self.is_session.store(true, Ordering::Relaxed);
+                self.opens();
                 self.inner.handle_request(request, context).await
             }
             ClientRequest::ListToolsRequest(_) => self.list(request, context).await,

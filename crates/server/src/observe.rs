@@ -3,6 +3,13 @@
 use std::time::Duration;
 
 /// How a question travels.
+///
+/// ```
+/// use midcall_server::{Asks, Carrier};
+/// let asks = Asks::new().on_ask(|asked| if asked.carrier == Carrier::Model {
+///     println!("{} is asked for by a model", asked.key);
+/// });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Carrier {
@@ -39,6 +46,13 @@ pub struct Asked<'a> {
 }
 
 /// A question has ended.
+///
+/// ```
+/// use midcall_server::{Asks, How};
+/// let asks = Asks::new().on_answer(|answered| if answered.how == How::TimedOut {
+///     println!("nobody answered {} within {:?}", answered.asked.key, answered.took);
+/// });
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Answered<'a> {

@@ -14,6 +14,13 @@ pub struct Link {
 }
 
 /// The person agreed to open the link. What they do there is not known by that.
+///
+/// ```
+/// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+/// let opened = ask.link("Pay", "https://example.com/pay/{id}").await?.accepted()?;
+/// println!("paid by {}", opened.id());
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
     id: String,

@@ -3,6 +3,19 @@
 //! A kind has the rules that make sense for it, and no others: the compiler knows that a date has
 //! no step. Each becomes a form with one field, except a [`Record`], which is a form of its own,
 //! and a [`Link`], which is none.
+//!
+//! ```
+//! use midcall_server::kind::{Confirm, Text};
+//! use midcall_server::{Ask, Question};
+//!
+//! // What tools share can take and give questions by their kinds.
+//! fn name(ask: &Ask) -> Question<Text> {
+//!     ask.text("What is your name?").min(1).max(80)
+//! }
+//! fn careful(question: Question<Confirm>) -> Question<Confirm> {
+//!     question.dangerous().within(std::time::Duration::from_secs(60))
+//! }
+//! ```
 
 mod choice;
 mod confirm;

@@ -12,6 +12,12 @@ use super::wire::Wire;
 use crate::layer::Layer;
 
 /// A kind of client.
+///
+/// ```
+/// use midcall_server::testing::Client;
+/// assert_eq!(Client::ALL.len(), 5);
+/// assert_eq!(Client::Model.to_string(), "of 2025-11-25, without elicitation");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Client {
@@ -28,6 +34,21 @@ pub enum Client {
 }
 
 /// A client that is connected to a server, with a person before it.
+///
+/// ```
+/// use midcall_server::WithAsks;
+/// use midcall_server::testing::{Client, Person};
+/// # use serde_json::json;
+/// # struct Files;
+/// # impl rmcp::ServerHandler for Files {}
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let connected = Client::V2025_11_25.connect(Files.with_asks(), &Person::quiet()).await;
+/// let got = connected.once("ping", json!({})).await;
+/// assert!(!got.is_error());
+/// assert!(connected.notes().is_empty() && connected.server().waiting() == 0);
+/// # }
+/// ```
 pub struct Connected<S: Service<RoleServer>> {
     client: Client,
     person: Person,
@@ -36,6 +57,14 @@ pub struct Connected<S: Service<RoleServer>> {
 }
 
 /// What a call came to.
+///
+/// ```
+/// use midcall_server::testing::Got;
+/// # use serde_json::json;
+/// let got = Got(json!({"error": {"code": -32602, "message": "no"}}));
+/// assert!(got.is_error());
+/// assert_eq!((got.code(), got.text(), got.pending()), (Some(-32602), "no", None));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Got(pub Value);
 

@@ -47,6 +47,15 @@ pub enum Said {
 }
 
 /// A question, as it reached the person.
+///
+/// ```
+/// use midcall_server::testing::{Person, Said};
+/// let person = Person::who(|heard| match &heard.url {
+///     Some(url) if url.starts_with("https://example.com/") => Said::Open,
+///     _ => Said::Decline,
+/// });
+/// assert!(person.heard().is_empty() && person.questions().is_empty());
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Heard {

@@ -10,6 +10,7 @@ mod examples {
     pub mod theme_colour;
 }
 mod frontmcp;
+mod http;
 mod kinds;
 mod links;
 mod misuse;

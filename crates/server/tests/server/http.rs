@@ -1,0 +1,259 @@
+//! Over Streamable HTTP, where each session or even each request has a handler of its own. Nothing
+//! is opened: requests go to the service as it is.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use midcall_server::{Asks, Handler};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+type Service = StreamableHttpService<Handler<World>, LocalSessionManager>;
+
+fn service(asks: Asks, sessions: bool) -> Service {
+    let config = StreamableHttpServerConfig::default().with_legacy_session_mode(sessions);
+    let handler = move || Ok(asks.handler(World::default()));
+    StreamableHttpService::new(handler, Arc::default(), config)
+}
+
+/// A client's half of a session, if there is one.
+struct Http<'a> {
+    service: &'a Service,
+    session: Option<String>,
+    version: &'static str,
+    capabilities: Value,
+}
+
+impl Http<'_> {
+    async fn post(&self, message: &Value) -> Response<BoxBody<Bytes, std::convert::Infallible>> {
+        let mut request = Request::post("/mcp")
+            .header("host", "localhost")
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .header("mcp-protocol-version", self.version);
+        if let Some(session) = &self.session {
+            request = request.header("mcp-session-id", session);
+        }
+        if self.is_modern() {
+            let method = message["method"].as_str().unwrap_or_default();
+            request = request.header("mcp-method", method);
+            if let Some(name) = message["params"]["name"].as_str() {
+                request = request.header("mcp-name", name);
+            }
+        }
+        let body = Full::new(Bytes::from(message.to_string()));
+        self.service.handle(request.body(body).unwrap()).await
+    }
+
+    /// Opens a session as a client with these capabilities.
+    async fn open(service: &Service, capabilities: Value) -> Http<'_> {
+        let mut http = Http {
+            service,
+            session: None,
+            version: "2025-11-25",
+            capabilities: capabilities.clone(),
+        };
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities,
+            "clientInfo": {"name": "test", "version": "1"}});
+        let opening = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
+        let response = http.post(&opening).await;
+        http.session = session(response.headers());
+        Events::of(response).next().await;
+        let opened = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        http.post(&opened).await;
+        http
+    }
+
+    fn is_modern(&self) -> bool {
+        self.version == "2026-07-28"
+    }
+
+    /// Calls a method: what comes on its stream.
+    async fn call(&self, id: u64, method: &str, mut params: Value) -> Events {
+        if self.is_modern() {
+            params["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": self.version,
+                "io.modelcontextprotocol/clientCapabilities": self.capabilities,
+                "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"}
+            });
+        }
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        Events::of(self.post(&message).await)
+    }
+
+    async fn tool(&self, id: u64, name: &str, arguments: Value) -> Events {
+        let params = json!({"name": name, "arguments": arguments});
+        self.call(id, "tools/call", params).await
+    }
+}
+
+fn session(headers: &HeaderMap) -> Option<String> {
+    let session = headers.get("mcp-session-id")?;
+    session.to_str().ok().map(str::to_owned)
+}
+
+/// The messages of a response, whether it is a stream of them or one.
+struct Events {
+    body: BoxBody<Bytes, std::convert::Infallible>,
+    text: String,
+}
+
+impl Events {
+    fn of(response: Response<BoxBody<Bytes, std::convert::Infallible>>) -> Self {
+        Self {
+            body: response.into_body(),
+            text: String::new(),
+        }
+    }
+
+    async fn next(&mut self) -> Value {
+        loop {
+            while let Some((event, rest)) = self.text.split_once("\n\n") {
+                let data = event.lines().find_map(|line| line.strip_prefix("data:"));
+                let message = data.and_then(|data| serde_json::from_str(data.trim()).ok());
+                self.text = rest.to_owned();
+                if let Some(message) = message {
+                    return message;
+                }
+            }
+            match self.body.frame().await {
+                Some(Ok(frame)) => {
+                    let data = frame.into_data().unwrap_or_default();
+                    self.text += std::str::from_utf8(&data).unwrap();
+                }
+                _ => return serde_json::from_str(&self.text).unwrap_or_default(),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_session_asks_on_the_stream_of_its_call() {
+    let service = service(Asks::new(), true);
+    let client = Http::open(&service, json!({"elicitation": {}})).await;
+    assert!(client.session.is_some());
+    for round in 0..2 {
+        let mut stream = client.tool(1 + round, "one", json!({"kind": "text"})).await;
+        let question = stream.next().await;
+        assert_eq!(question["method"], "elicitation/create", "{question}");
+        let answer = json!({"jsonrpc": "2.0", "id": question["id"],
+            "result": {"action": "accept", "content": {"value": "AB"}}});
+        client.post(&answer).await;
+        let result = stream.next().await;
+        assert_eq!(result["result"]["content"][0]["text"], r#"Accepted("AB")"#);
+    }
+    let tools = client.call(9, "tools/list", json!({})).await.next().await;
+    assert!(!tools.to_string().contains("sendElicitationResult"));
+}
+
+#[tokio::test]
+async fn a_session_without_elicitation_has_its_model_asked_and_no_other_sessions() {
+    let service = service(Asks::new(), true);
+    let ana = Http::open(&service, json!({})).await;
+    let eve = Http::open(&service, json!({})).await;
+    let pending = ana
+        .tool(1, "one", json!({"kind": "text"}))
+        .await
+        .next()
+        .await;
+    let id = pending["result"]["_meta"]["elicitationPending"]["elicitId"].clone();
+    let sent = json!({"elicitId": id, "action": "accept", "content": {"value": "AB"}});
+    let refused = eve
+        .tool(1, "sendElicitationResult", sent.clone())
+        .await
+        .next()
+        .await;
+    assert_eq!(refused["result"]["isError"], true, "{refused}");
+    let result = ana
+        .tool(2, "sendElicitationResult", sent)
+        .await
+        .next()
+        .await;
+    assert_eq!(result["result"]["content"][0]["text"], r#"Accepted("AB")"#);
+}
+
+#[tokio::test]
+async fn rounds_find_their_call_though_each_request_has_a_handler_of_its_own() {
+    let service = service(Asks::new(), true);
+    let client = Http {
+        service: &service,
+        session: None,
+        version: "2026-07-28",
+        capabilities: json!({"elicitation": {"form": {}}}),
+    };
+    let mut params = json!({"name": "wizard", "arguments": {}});
+    for (key, content) in [
+        ("question1", json!({"value": "Ana"})),
+        ("question2", json!({"selected": "red"})),
+        ("question3", json!({"confirmed": true})),
+    ] {
+        let round = client
+            .call(1, "tools/call", params.clone())
+            .await
+            .next()
+            .await;
+        assert_eq!(round["result"]["resultType"], "input_required", "{round}");
+        params["requestState"] = round["result"]["requestState"].clone();
+        params["inputResponses"] = json!({key: {"action": "accept", "content": content}});
+    }
+    let mut last = client.call(2, "tools/call", params).await;
+    let mut result = last.next().await;
+    while result.get("method").is_some() {
+        result = last.next().await; // Progress comes on the same stream.
+    }
+    assert_eq!(
+        result["result"]["content"][0]["text"], "Ana red true",
+        "{result}"
+    );
+}
+
+#[tokio::test]
+async fn a_model_finds_its_call_without_a_session() {
+    for version in ["2025-11-25", "2026-07-28"] {
+        let service = service(Asks::new(), false);
+        let client = Http {
+            service: &service,
+            session: None,
+            version,
+            capabilities: json!({}),
+        };
+        let listed = client.call(1, "tools/list", json!({})).await.next().await;
+        assert!(
+            listed.to_string().contains("sendElicitationResult"),
+            "{listed}"
+        );
+        let pending = client
+            .tool(2, "one", json!({"kind": "text"}))
+            .await
+            .next()
+            .await;
+        let id = pending["result"]["_meta"]["elicitationPending"]["elicitId"].clone();
+        let sent = json!({"elicitId": id, "action": "accept", "content": {"value": "AB"}});
+        let result = client
+            .tool(3, "sendElicitationResult", sent)
+            .await
+            .next()
+            .await;
+        assert_eq!(
+            result["result"]["content"][0]["text"], r#"Accepted("AB")"#,
+            "{result}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_request_without_a_session_gets_an_error_envelope() {
+    let service = service(Asks::new(), true);
+    let mut client = Http::open(&service, json!({})).await;
+    client.session = None;
+    let response = client
+        .post(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}))
+        .await;
+    assert!(response.status().is_client_error());
+}
