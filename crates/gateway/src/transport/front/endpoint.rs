@@ -92,7 +92,10 @@ impl Endpoint {
         self.make_room()?;
         let id = Token::random().reveal().to_owned();
         let (seat, party) = Seat::new(Whose::Own, Arc::default());
-        locked(&self.own).insert(id.clone(), (principal.clone(), party.clone()));
+        let mut own = locked(&self.own);
+        self.takes_new()?;
+        own.insert(id.clone(), (principal.clone(), party.clone()));
+        drop(own);
         let (endpoint, name) = (self.clone(), id.clone());
         let attending = (self.attend)(seat);
         self.tasks.spawn(async move {
@@ -112,13 +115,13 @@ impl Endpoint {
         Ok(party.clone())
     }
 
-    /// The seat that a modern client shares with others like it.
+    /// The seat that a modern client shares with others like it: `client` is what they are and can.
     pub fn shared(
         self: &Arc<Self>,
         principal: &Scope,
-        capabilities: String,
+        client: String,
     ) -> Result<Arc<Party>, Fault> {
-        let key = (principal.clone(), capabilities);
+        let key = (principal.clone(), client);
         let there = |shared: &HashMap<_, Arc<Party>>| {
             shared.get(&key).filter(|party| !party.is_over()).cloned()
         };
@@ -130,6 +133,7 @@ impl Endpoint {
         if let Some(party) = there(&shared) {
             return Ok(party);
         }
+        self.takes_new()?;
         let (seat, party) = Seat::new(Whose::Shared, self.tools(principal));
         shared.insert(key.clone(), party.clone());
         drop(shared);
@@ -162,11 +166,20 @@ impl Endpoint {
         self.is_ending.load(Ordering::Relaxed)
     }
 
+    /// Refuses what is new once we are ending.
+    pub fn takes_new(&self) -> Result<(), Fault> {
+        match self.is_ending() {
+            true => Err(Fault::Ending),
+            false => Ok(()),
+        }
+    }
+
     /// Takes nothing new, lets what is open be answered for so long, and ends.
     pub async fn end(&self, patience: Duration) {
         self.is_ending.store(true, Ordering::Relaxed);
         let answered = async {
-            while self.parties().iter().any(|party| party.waiting() > 0) {
+            let is_open = |party: &Arc<Party>| party.waiting() > 0 || party.expects();
+            while self.parties().iter().any(is_open) {
                 sleep(GLANCE).await;
             }
         };

@@ -29,6 +29,8 @@ pub enum Fault {
     /// It ended, never was, or is somebody else's: nobody can tell which.
     #[error("there is no such session: open a new one with initialize")]
     UnknownSession,
+    #[error("this revision has no such method")]
+    NoSuchMethod,
     #[error("an event stream of this session is open")]
     StreamOpen,
     #[error("Last-Event-ID names no event that is kept")]
@@ -58,6 +60,9 @@ pub enum Fault {
     Said(Frame),
 }
 
+/// What the SDKs say of a session that they do not know.
+const SESSION_NOT_FOUND: i64 = -32001;
+
 impl Fault {
     fn status(&self) -> (StatusCode, i64) {
         match self {
@@ -75,7 +80,8 @@ impl Fault {
             Self::MediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, code::INVALID_REQUEST),
             Self::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, code::INVALID_REQUEST),
             Self::NotAcceptable(_) => (StatusCode::NOT_ACCEPTABLE, code::INVALID_REQUEST),
-            Self::UnknownSession => (StatusCode::NOT_FOUND, code::INVALID_REQUEST),
+            Self::UnknownSession => (StatusCode::NOT_FOUND, SESSION_NOT_FOUND),
+            Self::NoSuchMethod => (StatusCode::NOT_FOUND, code::METHOD_NOT_FOUND),
             Self::StreamOpen => (StatusCode::CONFLICT, code::INVALID_REQUEST),
             Self::Method => (StatusCode::METHOD_NOT_ALLOWED, code::INVALID_REQUEST),
             Self::ForeignOrigin => (StatusCode::FORBIDDEN, code::INVALID_REQUEST),

@@ -7,8 +7,8 @@ use axum::http::HeaderMap;
 use midcall_core::wire::Revision;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::call::Wants;
 use super::fault::Fault;
@@ -47,8 +47,10 @@ pub enum Tells {
 /// A modern request that its headers agree with.
 #[derive(Debug)]
 pub struct Modern {
-    /// What its client can do, written in one way.
-    pub capabilities: String,
+    /// What its client is and can do, written in one way.
+    pub client: String,
+    /// Whether it brings what an earlier one was told to come back with.
+    pub comes_back: bool,
     pub is_loud: bool,
     pub tool: Option<String>,
 }
@@ -65,12 +67,16 @@ struct Told<'a> {
     uri: Option<Value>,
     #[serde(rename = "taskId")]
     task: Option<Value>,
+    #[serde(rename = "requestState")]
+    state: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow, rename = "io.modelcontextprotocol/clientCapabilities")]
     capabilities: Option<&'a RawValue>,
+    #[serde(borrow, rename = "io.modelcontextprotocol/clientInfo")]
+    info: Option<&'a RawValue>,
     #[serde(rename = "io.modelcontextprotocol/logLevel")]
     level: Option<IgnoredAny>,
 }
@@ -82,7 +88,12 @@ impl Message {
             .get_all(VERSION)
             .iter()
             .any(|it| it.as_bytes().trim_ascii() == MODERN.as_bytes());
-        let (kind, members) = frame.peek().ok_or((None, Fault::NotAMessage))?;
+        let is_json = || serde_json::from_slice::<IgnoredAny>(&frame.clone().into_bytes()).is_ok();
+        let unreadable = || match is_json() {
+            true => (None, Fault::NotAMessage),
+            false => (None, Fault::NotText),
+        };
+        let (kind, members) = frame.peek().ok_or_else(unreadable)?;
         let invalid = |why| Err((None, Fault::Invalid(why)));
         match kind {
             Kind::Request { id, method } => {
@@ -143,6 +154,9 @@ fn request(
             _ => Ok(Message::Requests),
         };
     };
+    if method == "initialize" {
+        return Err(Fault::NoSuchMethod);
+    }
     let revision: Value = serde_json::from_slice(revision).unwrap_or_default();
     agree(headers, VERSION, revision.as_str(), "MCP-Protocol-Version")?;
     agree(headers, METHOD, Some(method), "Mcp-Method")?;
@@ -170,7 +184,8 @@ fn request(
         agree(headers, NAME, Some(name), "Mcp-Name")?;
     }
     Ok(Message::Modern(Modern {
-        capabilities: capabilities(told.meta.capabilities)?,
+        client: client(told.meta.info, told.meta.capabilities)?,
+        comes_back: told.state.is_some(),
         is_loud: told.meta.level.is_some(),
         tool: (method == "tools/call")
             .then(|| told.name.as_ref()?.as_str().map(str::to_owned))
@@ -193,8 +208,9 @@ fn agree(headers: &HeaderMap, name: &str, body: Option<&str>, shown: &str) -> Re
     }
 }
 
-/// What a client can do, its members in one order.
-fn capabilities(said: Option<&RawValue>) -> Result<String, Fault> {
+/// What a client is and can do, its members in one order. Clients that only can do the same do
+/// not share a server: a question would reach whichever of them has called first.
+fn client(info: Option<&RawValue>, said: Option<&RawValue>) -> Result<String, Fault> {
     let said = said
         .map(RawValue::get)
         .filter(|said| said.len() <= MOST_CAPABILITIES);
@@ -202,7 +218,10 @@ fn capabilities(said: Option<&RawValue>) -> Result<String, Fault> {
     let said = said.filter(Value::is_object).ok_or(Fault::Envelope(
         "params._meta has to carry io.modelcontextprotocol/clientCapabilities, an object",
     ))?;
-    Ok(era::sorted(&said).to_string())
+    let info = info.filter(|info| info.get().len() <= MOST_CAPABILITIES);
+    let info: Option<Value> = info.and_then(|info| serde_json::from_str(info.get()).ok());
+    let client = json!([era::sorted(&info.unwrap_or_default()), era::sorted(&said)]);
+    Ok(client.to_string())
 }
 
 /// Whether a header names a revision that sessions are led in. Those who do not say so are taken
@@ -242,7 +261,6 @@ pub fn wants(method: &str, is_loud: bool, takes_events: bool) -> Wants {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn read(message: &Value, headers: &[(&'static str, &str)]) -> Result<Message, String> {
         let mut map = HeaderMap::new();
@@ -326,7 +344,7 @@ mod tests {
         let Ok(Message::Modern(found)) = read(&call, &[V, m("tools/call"), named]) else {
             panic!("it is a modern one");
         };
-        assert_eq!(found.capabilities, r#"{"a":{},"b":{}}"#);
+        assert_eq!(found.client, r#"[null,{"a":{},"b":{}}]"#);
         assert_eq!(found.tool.as_deref(), Some("book ü"));
     }
 

@@ -79,9 +79,6 @@ type Wrong = (Option<Id>, Fault);
 
 async fn answer(endpoint: &Arc<Endpoint>, parts: Parts, body: Body) -> Result<Response, Wrong> {
     let (whom, parts) = resolve(parts).await.map_err(unnamed)?;
-    if endpoint.is_ending() {
-        return Err(unnamed(Fault::Ending));
-    }
     match parts.method {
         Method::POST => post(endpoint, &whom, &parts.headers, body).await,
         Method::GET => get(endpoint, &whom, &parts.headers).map_err(unnamed),
@@ -122,6 +119,10 @@ async fn post(
     match Message::read(&frame, headers)? {
         Message::Modern(modern) => {
             let id = request_id(&frame);
+            // What brings an answer is let in to the end.
+            if !modern.comes_back {
+                endpoint.takes_new().map_err(|fault| (id.clone(), fault))?;
+            }
             let call = call_modern(endpoint, whom, headers, &frame, modern, accepts);
             call.await.map_err(|fault| (id, fault))
         }
@@ -133,6 +134,7 @@ async fn post(
         }
         Message::Requests => {
             let id = request_id(&frame);
+            endpoint.takes_new().map_err(|fault| (id.clone(), fault))?;
             let call = call(endpoint, whom, headers, &frame, accepts).await;
             call.map_err(|fault| (id, fault))
         }
@@ -163,7 +165,7 @@ async fn call_modern(
             return Err(Fault::Mismatch(wrong));
         }
     }
-    let party = endpoint.shared(whom, modern.capabilities)?;
+    let party = endpoint.shared(whom, modern.client)?;
     let is_loud = modern.is_loud;
     let wants = |method: &str| wants(method, is_loud, accepts.events);
     let reading = party.call(frame, wants).await?;
