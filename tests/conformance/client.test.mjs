@@ -10,14 +10,14 @@ const CLIENT = join(import.meta.dirname, "client.mjs");
 
 /** Which client meets which scenario. */
 const SCENARIOS = {
-  legacy: ["initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry"],
-  modern: ["sep-2322-client-request-state", "http-standard-headers", "http-custom-headers", "http-invalid-tool-headers"],
+  legacy: ["initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry", "sep-2322-client-request-state"],
+  modern: ["tools_call", "sep-2322-client-request-state", "http-standard-headers", "http-custom-headers", "http-invalid-tool-headers"],
 };
 
 /** Runs a scenario: the checks that count, by their outcome. */
 async function run(era, scenario) {
   const runner = join(RUNNER, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
-  const args = [runner, "client", "--scenario", scenario, "--verbose", "--command", `${NODE} ${CLIENT} ${era}`];
+  const args = [runner, "client", "--scenario", scenario, "--verbose", "--timeout", "120000", "--command", `${NODE} ${CLIENT} ${era}`];
   const env = { ...process.env, MIDCALL_BIN };
   const { stdout, stderr } = await promisify(execFile)(NODE, args, { env, maxBuffer: 64 << 20 }).catch((error) => error);
   const checks = stdout.startsWith("[") ? JSON.parse(stdout) : [];

@@ -1,6 +1,7 @@
 // Servers of every SDK by HTTP, and clients on stdio: the same stories as with servers on stdio.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { createServer, request as httpRequest } from "node:http";
+import { after, describe, test } from "node:test";
 import { BOOKED, DELETE, STEPS, TABLE } from "./jobs.mjs";
 import { Person } from "./person.mjs";
 import { Client, HTTP_SERVERS, MODERN_CLIENTS, Wire, serve, wrap } from "./world.mjs";
@@ -74,6 +75,51 @@ describe("a client that cannot ask, and a server by HTTP", { concurrency: 2 }, (
       await client.done();
     });
   }
+});
+
+describe("on the way to a server by HTTP", { concurrency: 2 }, () => {
+  /** A server of Node's own HTTP, and what it is asked. */
+  async function listen(answer) {
+    const asked = [];
+    const http = createServer((request, response) => {
+      asked.push(request);
+      answer(request, response);
+    });
+    after(() => (http.closeAllConnections(), http.close()));
+    await new Promise((listens) => http.listen(0, "127.0.0.1", listens));
+    return { asked, origin: `http://127.0.0.1:${http.address().port}` };
+  }
+
+  test("the environment's proxy is used", async () => {
+    const proxy = await listen((request, response) => {
+      const onward = httpRequest(request.url, { method: request.method, headers: request.headers }, (answer) => {
+        response.writeHead(answer.statusCode, answer.headers);
+        answer.pipe(response);
+      });
+      request.pipe(onward);
+    });
+    const { command } = await wrap(await serve("sdk-1"));
+    const env = { http_proxy: proxy.origin, no_proxy: "", NO_PROXY: "" };
+    const client = new Client("sdk-1", { command, declare: "form+url", steps: [STEPS.accept] }, env);
+    assert.deepEqual((await client.brought())[0].content, BOOKED);
+    await client.done();
+    assert.ok(proxy.asked.length >= 5, "everything goes that way");
+  });
+
+  test("headers are sent, and a login that is missing is told", async () => {
+    const { asked, origin } = await listen((request, response) => {
+      response.writeHead(401, { "www-authenticate": 'Bearer realm="files"' }).end();
+    });
+    const { command } = await wrap({ url: `${origin}/mcp` }, "--log", "trace", "--header", "X-Team: ${TEAM}");
+    const wire = new Wire(command, { env: { TEAM: "not-for-logs" } });
+    const { error } = await wire.call("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "wire", version: "1" } });
+    assert.match(error.message, /wants a login \(HTTP 401 Unauthorized\); it says: Bearer realm="files"/);
+    wire.process.stdin.end();
+    assert.equal(await wire.end(), 0);
+    assert.ok(asked.every(({ headers }) => headers["x-team"] === "not-for-logs"));
+    assert.match(wire.errors, /wants a login/);
+    assert.doesNotMatch(wire.errors, /not-for-logs/);
+  });
 });
 
 describe("a server by HTTP that goes away", { concurrency: 2 }, () => {

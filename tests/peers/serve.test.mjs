@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import { BOOKED, TABLE } from "./jobs.mjs";
 import { Person } from "./person.mjs";
 import { Guest, callModern } from "./visitor.mjs";
-import { BINARY, Client, Process, SERVERS, plain } from "./world.mjs";
+import { BINARY, Client, Process, SERVERS, listen, plain } from "./world.mjs";
 
 const FORM = { elicitation: { form: {} } };
 const NUMBERED = ["/bin/sh", join(import.meta.dirname, "sdk/plain/numbered.sh")];
@@ -54,6 +54,21 @@ describe("serve", { concurrency: 3 }, () => {
     assert.deepEqual(await (await fetch(`${origin}/readyz`)).json(), { status: "ready" });
     assert.equal((await fetch(`${origin}/nowhere`, { method: "POST" })).status, 404);
   });
+
+  for (const sdk of ["sdk-1", "sdk-2"]) {
+    test(`a server elsewhere, for ${sdk}: its questions are asked by the client, or on the page`, async () => {
+      const { url } = await listen(SERVERS["sdk-1"], "--ask", "client");
+      const { urls, announce } = await serve(`[upstream.there]\nurl = "${url}"\nheaders = { X-Word = "\${WORD}" }\n`, { WORD: "x" });
+      const answers = [{ message: TABLE, action: "accept", content: BOOKED }];
+      const asks = new Client(sdk, { url: urls.there, declare: "form+url", steps: [{ tool: "form", answers }] });
+      assert.deepEqual((await asks.brought())[0].content, BOOKED);
+      const cannot = new Client(sdk, { url: urls.there, declare: "nothing", steps: [{ tool: "form" }] });
+      const person = await Person.at(announce);
+      await person.accept((await person.sees(TABLE)).id, BOOKED);
+      assert.deepEqual((await cannot.brought())[0].content, BOOKED);
+      await Promise.all([asks.done(), cannot.done()]);
+    });
+  }
 
   test("a session that nobody uses ends, and makes room for another", async () => {
     const { urls } = await serve(upstream("one", NUMBERED, 'sessions = 1\nserver_era = "legacy"\nidle = "1s"'));

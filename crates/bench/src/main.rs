@@ -1,7 +1,7 @@
 //! Ours beside its peers: `./bench [area]`.
 //!
 //! Prints one line per figure, `name: ours X, peer Y, ratio R (budget B)`. The ratio is the
-//! peer's time by ours: above 1, ours is the faster one. `wrap` is measured against nothing in
+//! peer's time by ours: above 1, ours is the faster one. `wrap` and `http` are measured against nothing in
 //! between: there the ratio is by that, and below the budget is better. Nothing fails when a budget is missed:
 //! the machine of the moment is not a judge.
 #![allow(clippy::print_stdout, reason = "figures are what this program is for")]
@@ -11,6 +11,7 @@ mod core;
 mod desk;
 mod frame;
 mod hostile;
+mod http;
 mod side;
 mod web;
 mod wrap;
@@ -26,6 +27,7 @@ const AREAS: &[(&str, fn())] = &[
     ("core", core::run),
     ("desk", desk::run),
     ("frame", frame::run),
+    ("http", http::run),
     ("web", web::run),
     ("wrap", wrap::run),
 ];

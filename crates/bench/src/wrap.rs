@@ -4,7 +4,7 @@
 //! between a client and a server on standard streams, they need both halves: a pair.
 
 mod line;
-mod way;
+pub mod way;
 
 use std::process::Command;
 use std::time::{Duration, Instant};

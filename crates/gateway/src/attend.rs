@@ -83,6 +83,7 @@ impl Attendant {
         };
         self.tell(Event::ServerGone(how), &mut beside).await;
         let _ = timeout(LAST_WORDS, self.client.flush()).await;
+        drop(self.client); // It is not heard any more.
         for server in beside.into_iter().chain([self.server]) {
             server.close().await;
         }
@@ -151,7 +152,7 @@ impl Attendant {
             Event::Ended(turn, _) => self.page.forget(*turn),
             Event::BesideGone => {
                 if let Some(beside) = beside.take() {
-                    beside.close().await;
+                    tokio::spawn(beside.close());
                 }
             }
             _ => {}

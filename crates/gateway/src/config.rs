@@ -117,6 +117,7 @@ struct Upstream {
     url: Option<Spanned<String>>,
     #[serde(default)]
     headers: BTreeMap<Spanned<String>, Spanned<String>>,
+    ca: Option<Spanned<PathBuf>>,
     #[serde(default, deserialize_with = "settings::worded")]
     ask: Option<Routes>,
     #[serde(default, deserialize_with = "settings::worded")]
@@ -255,7 +256,7 @@ impl Upstream {
             Some(path) => checked_path(path.get_ref(), path.span())?,
             None => checked_path(&format!("/{}", name.get_ref()), name.span())?,
         };
-        let place = self.place(whole)?;
+        let place = self.place(whole, folder)?;
         let profile = match &self.client_profile {
             None => None,
             Some(named) => {
@@ -305,13 +306,15 @@ impl Upstream {
         })
     }
 
-    fn place(&self, whole: &Range<usize>) -> Result<Place, Misfit> {
+    fn place(&self, whole: &Range<usize>, folder: &Path) -> Result<Place, Misfit> {
         match (&self.command, &self.url) {
             (Some(_), Some(url)) => misfit(url.span(), "there is a command already: choose one"),
             (None, None) => misfit(whole.clone(), "it needs a command or a url"),
             (Some(command), None) => {
-                if let Some((header, _)) = self.headers.first_key_value() {
-                    return misfit(header.span(), "headers go with a url, not with a command");
+                let header = self.headers.first_key_value();
+                let ca = self.ca.as_ref().map(Spanned::span);
+                if let Some(place) = header.map(|(header, _)| header.span()).or(ca) {
+                    return misfit(place, "this goes with a url, not with a command");
                 }
                 if command.get_ref().is_empty() {
                     return misfit(command.span(), "expected a program and its arguments");
@@ -323,7 +326,8 @@ impl Upstream {
                 let headers = self.headers.iter();
                 let headers =
                     headers.map(|(name, value)| (name.get_ref().clone(), value.get_ref().clone()));
-                let target = Target::of(url.get_ref(), headers.collect(), None);
+                let ca = self.ca.as_ref().map(|ca| folder.join(ca.get_ref()));
+                let target = Target::of(url.get_ref(), headers.collect(), ca.as_deref());
                 target
                     .map(Place::Url)
                     .or_else(|why| misfit(url.span(), why.to_string()))
@@ -459,7 +463,7 @@ mod tests {
             ),
             (
                 "[upstream.a]\ncommand = [\"x\"]\nheaders = {a = \"b\"}",
-                "line 3, column 12: headers go with a url, not with a command",
+                "line 3, column 12: this goes with a url, not with a command",
             ),
             (
                 "[upstream.a]\ncommand = [\"x\"]\nurl = \"http://x\"",

@@ -53,6 +53,7 @@ pub struct Local {
     joined: Option<Announced>,
     terminate: Signal,
     interrupt: Signal,
+    hang_up: Signal,
 }
 
 /// A desk that is being called.
@@ -61,6 +62,7 @@ pub struct Serving {
     closing: CancellationToken,
     terminate: Signal,
     interrupt: Signal,
+    hang_up: Signal,
     announced: Vec<Announced>,
 }
 
@@ -81,6 +83,7 @@ impl Local {
         // First of all: a signal during the start ends the process in good order too.
         let terminate = signal(SignalKind::terminate())?;
         let interrupt = signal(SignalKind::interrupt())?;
+        let hang_up = signal(SignalKind::hangup())?;
         log(&flags.log, io::stderr)?;
         rules.patience = flags.timeout;
         let server = Server::bind(flags.page_addr, bounds).await?;
@@ -92,6 +95,7 @@ impl Local {
             joined: None,
             terminate,
             interrupt,
+            hang_up,
         })
     }
 
@@ -130,6 +134,7 @@ impl Local {
             closing,
             terminate: self.terminate,
             interrupt: self.interrupt,
+            hang_up: self.hang_up,
         })
     }
 }
@@ -144,6 +149,7 @@ impl Serving {
             }
             _ = self.terminate.recv() => Ok(()),
             _ = self.interrupt.recv() => Ok(()),
+            _ = self.hang_up.recv() => Ok(()),
         }
     }
 

@@ -7,8 +7,8 @@ use std::net::TcpListener;
 use super::line::Line;
 
 /// The trivial server of each era.
-const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/server.mjs");
-const MODERN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/modern.mjs");
+pub const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/server.mjs");
+pub const MODERN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/modern.mjs");
 
 /// Which era of the protocol somebody speaks.
 #[derive(Clone, Copy, PartialEq)]
@@ -214,23 +214,23 @@ fn remote_modern() -> Commands {
 }
 
 /// A program of npm's, run by our Node.
-fn package(path: &str) -> String {
+pub fn package(path: &str) -> String {
     format!("{} {}/node_modules/{path}", node(), told("MIDCALL_PROXIES"))
 }
 
-fn node() -> String {
+pub fn node() -> String {
     told("MIDCALL_NODE")
 }
 
-fn told(name: &str) -> String {
+pub fn told(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("{name}: this program is run by ./bench"))
 }
 
-fn words(line: &str) -> Vec<String> {
+pub fn words(line: &str) -> Vec<String> {
     line.split(' ').map(str::to_owned).collect()
 }
 
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback is there");
     listener.local_addr().expect("it is bound").port()
 }

@@ -126,7 +126,12 @@ pub struct Cmd {
     #[command(flatten)]
     address: Address,
     /// Where clients come over HTTP, at /mcp: a loopback address, shared with the page
-    #[arg(long, env = "MIDCALL_LISTEN", value_name = "ADDR")]
+    #[arg(
+        long,
+        env = "MIDCALL_LISTEN",
+        value_name = "ADDR",
+        conflicts_with = "page_addr"
+    )]
     listen: Option<SocketAddr>,
     /// The server's command
     #[arg(
@@ -155,7 +160,8 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let (events, news) = unbounded_channel();
     let announced = cmd.local.announce.is_some();
     let patience = cmd.local.timeout;
-    let (session_rules, opens) = cmd.rules()?;
+    place.caution();
+    let (session_rules, opens) = cmd.rules(place.name())?;
     let mut rules = midcall_desk::Rules::default();
     rules.asks_per_minute = cmd.asks_per_minute;
     let told = events.clone();
@@ -210,7 +216,7 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
 
 impl Cmd {
     /// How sessions are set up, and whether a browser may have to be opened.
-    fn rules(&self) -> anyhow::Result<(session::Rules, bool)> {
+    fn rules(&self, name: String) -> anyhow::Result<(session::Rules, bool)> {
         if self.ask.has(Route::Api) && self.local.announce.is_none() {
             anyhow::bail!("--ask api needs --announce FILE: nobody would know where to answer");
         }
@@ -231,7 +237,7 @@ impl Cmd {
             patience: self.local.timeout,
             confirm: self.confirm,
             on_unavailable: self.on_unavailable,
-            name: self.place()?.name(),
+            name,
         };
         Ok((rules, opens))
     }

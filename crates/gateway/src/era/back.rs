@@ -42,6 +42,8 @@ pub struct Back {
     requests: HashSet<Id>,
     /// What is sent about the tasks of calls.
     pub(super) tasks: HashMap<Id, (Id, About)>,
+    /// Calls that were taken back and may become tasks all the same, by the server's ids.
+    pub(super) dropped: HashMap<Id, Call>,
     listening: Listening,
     pub(super) own_ids: OwnIds,
 }
@@ -82,6 +84,7 @@ impl Back {
             asked: HashMap::new(),
             requests: HashSet::new(),
             tasks: HashMap::new(),
+            dropped: HashMap::new(),
             listening: Listening::default(),
             own_ids: OwnIds::default(),
         }
@@ -260,6 +263,7 @@ impl Back {
         if self.ids.remove(&call.at).is_some() {
             let cancel = frame.with(&["params", "requestId"], call.at.as_json());
             steps.extend(cancel.map(Step::Out));
+            self.drop_call(call);
         }
     }
 
@@ -284,7 +288,7 @@ impl Back {
                     return self.told_of_task(now, about, &members, steps);
                 }
                 let Some(id) = self.ids.remove(&at) else {
-                    return; // Nobody waits for it.
+                    return self.answered_late(&at, &members, steps); // Nobody waits for it.
                 };
                 let is_round = members.result.is_some_and(is_round);
                 if is_round && let Some(result) = members.result {

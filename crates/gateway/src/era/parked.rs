@@ -140,7 +140,18 @@ impl Parked {
         };
         if let Some(call) = self.calls.get_mut(&id) {
             call.asks += 1;
-            ask.key = name.unwrap_or_else(|| format!("q{}", call.asks));
+            let is_new = |key: &String| {
+                call.asked
+                    .iter()
+                    .chain(&call.untold)
+                    .all(|it| it.key != *key)
+            };
+            let keys = (call.asks..).map(|nth| format!("q{nth}"));
+            ask.key = name
+                .into_iter()
+                .chain(keys)
+                .find(is_new)
+                .unwrap_or_default();
             call.untold.push(ask);
             self.untold.push(id);
         }

@@ -35,6 +35,8 @@ pub(super) struct Task {
     pause: Duration,
     /// What it has asked, by its keys.
     asked: HashSet<String>,
+    /// How often in a row nobody could say how far it is.
+    misses: u32,
 }
 
 /// What of a task is known of at once.
@@ -50,11 +52,17 @@ struct Told {
 }
 
 /// What is sent about a task.
-#[derive(Clone, Copy, PartialEq)]
 pub(super) enum About {
     HowFar,
-    Answers,
+    /// And how often they were sent before.
+    Answers(JsonObject, u32),
 }
+
+/// How often in a row a server may fail to say how far a task is, or to take answers.
+const MOST_MISSES: u32 = 3;
+
+/// How many calls are remembered that were taken back before anybody knew whether they are tasks.
+const MOST_DROPPED: usize = 1_000;
 
 impl Back {
     /// The server makes a task of a call.
@@ -69,6 +77,7 @@ impl Back {
                 id: told.task_id,
                 pause,
                 asked: HashSet::new(),
+                misses: 0,
             });
         }
     }
@@ -80,7 +89,9 @@ impl Back {
         };
         call.again = None;
         let params = about(call, JsonObject::new());
-        self.send(id, "tasks/get", params, About::HowFar, steps);
+        let at = self.own_ids.fresh();
+        steps.push(Step::Out(Frame::request(&at, "tasks/get", &params)));
+        self.tasks.insert(at, (id.clone(), About::HowFar));
     }
 
     /// The server answers what it was asked or told about a task.
@@ -93,9 +104,9 @@ impl Back {
     ) {
         if let Some(error) = members.error {
             let error = serde_json::from_slice(error).unwrap_or_default();
-            return self.over(&id, &error, steps);
+            return self.missed(now, &id, what, &error, steps);
         }
-        if what == About::Answers {
+        if matches!(what, About::Answers(..)) {
             return;
         }
         let told = members.result.map(serde_json::from_slice::<Told>);
@@ -121,6 +132,25 @@ impl Back {
         }
     }
 
+    /// The server did not say how far a task is, or did not take answers. It may just not have
+    /// been reached, and answers that it has already are not counted twice.
+    fn missed(&mut self, now: Instant, id: &Id, what: About, error: &Value, steps: &mut Vec<Step>) {
+        let may_pass = error["code"] == code::INTERNAL_ERROR;
+        let Some(call) = self.calls.get_mut(id) else {
+            return;
+        };
+        match (what, &mut call.task) {
+            (About::HowFar, Some(task)) if may_pass && task.misses < MOST_MISSES => {
+                task.misses += 1;
+                call.again = Some(now + task.pause);
+            }
+            (About::Answers(params, misses), Some(_)) if may_pass && misses < MOST_MISSES => {
+                self.send(id, params, misses + 1, steps);
+            }
+            _ => self.fail(id, error, steps),
+        }
+    }
+
     /// A task needs answers, or time.
     fn goes_on(&mut self, now: Instant, id: &Id, told: Told, steps: &mut Vec<Step>) {
         let Some(call) = self.calls.get_mut(id) else {
@@ -128,6 +158,7 @@ impl Back {
         };
         let Some(task) = &mut call.task else { return };
         task.pause = pause(&told);
+        task.misses = 0;
         call.again = Some(now + task.pause);
         let mut wanted = told.input_requests.unwrap_or_else(|| json!({}));
         if let Some(wanted) = wanted.as_object_mut() {
@@ -176,7 +207,7 @@ impl Back {
         for (key, outcome) in outcomes {
             meta::put_outcome(&mut params, &key, outcome);
         }
-        self.send(id, "tasks/update", params, About::Answers, steps);
+        self.send(id, params, 0, steps);
     }
 
     /// Ends the task of a call that nobody waits for.
@@ -196,17 +227,37 @@ impl Back {
         self.fail(id, error, steps);
     }
 
-    fn send(
-        &mut self,
-        id: &Id,
-        method: &str,
-        params: JsonObject,
-        what: About,
-        steps: &mut Vec<Step>,
-    ) {
+    fn send(&mut self, id: &Id, params: JsonObject, misses: u32, steps: &mut Vec<Step>) {
         let at = self.own_ids.fresh();
-        steps.push(Step::Out(Frame::request(&at, method, &params)));
+        steps.push(Step::Out(Frame::request(&at, "tasks/update", &params)));
+        let what = About::Answers(params, misses);
         self.tasks.insert(at, (id.clone(), what));
+    }
+
+    /// A call was taken back that the server may be making a task of right now.
+    pub(super) fn drop_call(&mut self, call: Call) {
+        if self.makes_tasks() && self.dropped.len() < MOST_DROPPED {
+            self.dropped.insert(call.at.clone(), call);
+        }
+    }
+
+    /// The server answers a call that was taken back; if that is a task by now, it is ended.
+    pub(super) fn answered_late(&mut self, at: &Id, members: &Peeked<'_>, steps: &mut Vec<Step>) {
+        let Some(mut call) = self.dropped.remove(at) else {
+            return;
+        };
+        let result = members.result.filter(|result| is_task(result));
+        let told = result.and_then(|result| serde_json::from_slice::<Told>(result).ok());
+        if let Some(told) = told {
+            let pause = pause(&told);
+            call.task = Some(Task {
+                id: told.task_id,
+                pause,
+                asked: HashSet::new(),
+                misses: 0,
+            });
+            self.end_task(&call, steps);
+        }
     }
 
     /// Whether the server may make tasks of calls.

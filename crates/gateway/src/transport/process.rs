@@ -21,6 +21,8 @@ pub struct Process {
     exit: Option<ExitStatus>,
     /// When it counts as gone, whatever it may still say.
     late: Option<Instant>,
+    /// Whether nobody heard it when it was last waited for.
+    was_unheard: bool,
 }
 
 /// How long a server may take to end once its input is closed.
@@ -38,6 +40,7 @@ impl Process {
             out: Some(Outbox::new(input)),
             exit: None,
             late: None,
+            was_unheard: false,
         })
     }
 
@@ -71,6 +74,10 @@ impl Process {
     /// What it says next. It is not read where nobody `hears`. Nothing is lost when waiting is
     /// given up.
     pub async fn next(&mut self, hears: bool) -> Said {
+        // It is not its fault that its last words take so long.
+        if std::mem::replace(&mut self.was_unheard, !hears) && self.late.is_some() {
+            self.late = Some(Instant::now() + LAST_WORDS);
+        }
         loop {
             let was_full = self.is_full() || self.is_flooded();
             tokio::select! {
@@ -98,7 +105,7 @@ impl Process {
                     self.exit = status.ok();
                     self.is_going();
                 },
-                () = until(self.late) => return self.gone(),
+                () = until(self.late), if hears => return self.gone(),
             }
             if self.exit.is_some() && self.lines.is_none() {
                 return self.gone();

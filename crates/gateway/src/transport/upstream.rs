@@ -46,6 +46,15 @@ impl Place {
         }
     }
 
+    /// Says what people should know who go there.
+    pub fn caution(&self) {
+        if let Self::Url(target) = self
+            && target.is_open_to_others()
+        {
+            tracing::warn!("what is sent to {} is not encrypted", target.host());
+        }
+    }
+
     /// Starts the server, or gets ready to call it. No message may be longer than `most`.
     pub fn open(&self, most: usize) -> Result<Upstream, StartError> {
         match self {

@@ -59,6 +59,7 @@ pub async fn host(
     let mut calls = Router::new();
     let mut addresses = Vec::new();
     for server in hosted {
+        server.place.caution();
         let (path, bounds) = (server.path.clone(), server.bounds);
         addresses.push((server.name.clone(), format!("{}{path}", door.origin())));
         let away = server.rules.patience + COMING_BACK;

@@ -15,11 +15,12 @@ use crate::transport::front::Bounds;
 const PATH: &str = "/mcp";
 
 pub async fn run(cmd: Cmd, listen: SocketAddr) -> anyhow::Result<ExitCode> {
-    let (rules, opens) = cmd.rules()?;
+    let place = cmd.place()?;
+    let (rules, opens) = cmd.rules(place.name())?;
     let hosted = Hosted {
         name: rules.name.clone(),
         path: PATH.to_owned(),
-        place: cmd.place()?,
+        place,
         rules,
         era: cmd.server_era,
         bounds: Bounds {

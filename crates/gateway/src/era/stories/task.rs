@@ -191,3 +191,55 @@ fn a_client_that_knows_tasks_has_them() {
     world.passes(A_SECOND * 60);
     assert!(world.to_server.is_empty());
 }
+
+#[test]
+fn a_server_that_is_not_reached_for_a_moment_keeps_its_task() {
+    let mut world = legacy_to(
+        "client,page",
+        json!({"elicitation": {"form": {}, "url": {}}}),
+    );
+    running(&mut world);
+    let unreached = json!({"code": -32603, "message": "not reached"});
+    for _ in 0..3 {
+        world.passes(A_SECOND);
+        let asked = world.told_server();
+        world.server(json!({"jsonrpc": "2.0", "id": asked["id"], "error": unreached}));
+        assert!(world.to_client.is_empty());
+    }
+    polled(&mut world, wanting(asks("k", day())));
+    let ask = world.told_client();
+    world.client(json!({"jsonrpc": "2.0", "id": ask["id"], "result": monday()}));
+    let first = world.told_server();
+    world.server(json!({"jsonrpc": "2.0", "id": first["id"], "error": unreached}));
+    let second = world.told_server();
+    assert_eq!(
+        second["params"], first["params"],
+        "nothing that was typed is lost"
+    );
+    for _ in 0..2 {
+        world.passes(A_SECOND);
+        world.to_server.clear();
+    }
+    world.server(json!({"jsonrpc": "2.0", "id": second["id"], "error": {"code": -32602, "message": "No such task"}}));
+    let ends = world.told_server();
+    assert_eq!(ends["method"], "tasks/cancel");
+    assert_eq!(world.told_client()["error"]["message"], "No such task");
+}
+
+#[test]
+fn a_call_that_is_taken_back_before_it_is_a_task_leaves_none() {
+    let mut world = legacy_to("client,page", json!({}));
+    world.client(call(1));
+    world.to_server.clear();
+    world.client(
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}),
+    );
+    assert_eq!(world.told_server()["params"]["requestId"], 1);
+    world.server(json!({"jsonrpc": "2.0", "id": 1, "result": started(task("working"))}));
+    let ends = world.told_server();
+    assert_eq!(
+        (&ends["method"], &ends["params"]["taskId"]),
+        (&json!("tasks/cancel"), &json!("t1"))
+    );
+    assert!(world.to_client.is_empty());
+}

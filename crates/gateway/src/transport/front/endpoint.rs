@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use midcall_core::Scope;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::task::TaskTracker;
 
@@ -43,9 +44,14 @@ pub struct Endpoint {
     shared: Mutex<HashMap<(Scope, String), Arc<Party>>>,
     /// What each person's clients know of the server's tools.
     tools: Mutex<HashMap<Scope, Arc<Mutex<Tools>>>>,
+    /// Room for messages that are being read, in bytes.
+    room: Arc<Semaphore>,
     tasks: TaskTracker,
     is_ending: AtomicBool,
 }
+
+/// Bytes of messages that may be read at the same time; two of the longest in any case.
+const MOST_READING: usize = 256 * 1024 * 1024;
 
 /// A session is not ended to make room for another before nobody has used it for so long.
 const ROOM_AFTER: Duration = Duration::from_secs(10);
@@ -66,11 +72,19 @@ impl Endpoint {
             own: Mutex::default(),
             shared: Mutex::default(),
             tools: Mutex::default(),
+            room: Arc::new(Semaphore::new(MOST_READING.max(2 * bounds.message))),
             tasks: TaskTracker::new(),
             is_ending: AtomicBool::new(false),
         });
         tokio::spawn(sweep(Arc::downgrade(&endpoint)));
         endpoint
+    }
+
+    /// Room for so much more of a message that is being read.
+    pub fn room_for(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Fault> {
+        let bytes = u32::try_from(bytes).map_err(|_| Fault::TooMany)?;
+        let room = self.room.clone().try_acquire_many_owned(bytes);
+        room.map_err(|_| Fault::TooMany)
     }
 
     /// Opens a session: its id, which nobody guesses.
@@ -321,6 +335,15 @@ mod tests {
         uses(&first).await;
         endpoint.open(&ana).unwrap();
         assert!(second.is_over() && !first.is_over());
+    }
+
+    #[tokio::test]
+    async fn messages_that_are_being_read_are_bounded() {
+        let endpoint = endpoint(1, "complete");
+        let all = endpoint.room_for(MOST_READING).unwrap();
+        assert!(matches!(endpoint.room_for(1), Err(Fault::TooMany)));
+        drop(all);
+        assert!(endpoint.room_for(1).is_ok());
     }
 
     #[tokio::test(start_paused = true)]

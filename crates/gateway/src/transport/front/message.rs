@@ -30,8 +30,18 @@ pub enum Message {
     Opening,
     /// A message with requests in it, in a session.
     Requests,
-    /// A message of a session that wants no answer: the id of what it answers.
-    Tells(Option<Id>),
+    /// A message of a session that wants no answer.
+    Tells(Tells),
+}
+
+/// What a message does that wants no answer.
+#[derive(Debug, PartialEq)]
+pub enum Tells {
+    /// It answers a request of the server.
+    Answer(Id),
+    /// It takes a request back.
+    Cancel(Id),
+    News,
 }
 
 /// A modern request that its headers agree with.
@@ -82,11 +92,15 @@ impl Message {
             Kind::Notification { .. } if names_modern || members.revision.is_some() => {
                 Ok(Self::Idle)
             }
-            Kind::Notification { .. } => Ok(Self::Tells(None)),
+            Kind::Notification { method } => {
+                let cancels = members.request_id.and_then(Id::read);
+                let cancels = cancels.filter(|_| method == "notifications/cancelled");
+                Ok(Self::Tells(cancels.map_or(Tells::News, Tells::Cancel)))
+            }
             Kind::Response { .. } if names_modern => {
                 invalid("clients of this revision are not asked by requests, and answer none")
             }
-            Kind::Response { id } => Ok(Self::Tells(id)),
+            Kind::Response { id } => Ok(Self::Tells(id.map_or(Tells::News, Tells::Answer))),
             Kind::Batch => {
                 let parts = frame.parts();
                 let peeked: Option<Vec<_>> = parts.iter().map(Frame::peek).collect();
@@ -98,7 +112,7 @@ impl Message {
                 let is_request = |(kind, _): &(Kind<'_>, _)| matches!(kind, Kind::Request { .. });
                 Ok(match peeked.iter().any(is_request) {
                     true => Self::Requests,
-                    false => Self::Tells(None),
+                    false => Self::Tells(Tells::News),
                 })
             }
             Kind::Odd => invalid("the id of the request is none"),
@@ -322,6 +336,7 @@ mod tests {
         let ping = json!({"id": 1, "method": "ping"});
         let told = json!({"method": "notifications/initialized"});
         let answer = json!({"id": 1, "result": {}});
+        let cancel = json!({"method": "notifications/cancelled", "params": {"requestId": 7}});
         let mixed = json!([ping, modern("tools/list", json!({}))]);
         for (message, headers, expected) in [
             (&initialize, &[][..], "Opening"),
@@ -329,12 +344,13 @@ mod tests {
             (&ping, &[], "Requests"),
             (&ping, &[(VERSION, "2025-11-25")], "Requests"),
             (&ping, &[V], "-32602"),
-            (&told, &[], "Tells(None)"),
+            (&told, &[], "Tells(News)"),
             (&told, &[V], "Idle"),
-            (&answer, &[], "Tells(Some(1))"),
+            (&cancel, &[], "Tells(Cancel(7))"),
+            (&answer, &[], "Tells(Answer(1))"),
             (&answer, &[V], "-32600"),
             (&json!([ping, told]), &[], "Requests"),
-            (&json!([told, answer]), &[], "Tells(None)"),
+            (&json!([told, answer]), &[], "Tells(News)"),
             (&json!([]), &[], "-32600"),
             (&json!([ping]), &[V], "-32600"),
             (&json!([1]), &[], "-32600"),

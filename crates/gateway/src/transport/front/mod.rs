@@ -118,7 +118,7 @@ async fn post(
     if !is_json(headers) {
         return Err(unnamed(Fault::MediaType));
     }
-    let frame = read(body, endpoint.bounds.message).await.map_err(unnamed)?;
+    let frame = read(endpoint, body).await.map_err(unnamed)?;
     match Message::read(&frame, headers)? {
         Message::Modern(modern) => {
             let id = request_id(&frame);
@@ -136,10 +136,10 @@ async fn post(
             let call = call(endpoint, whom, headers, &frame, accepts).await;
             call.map_err(|fault| (id, fault))
         }
-        Message::Tells(id) => {
+        Message::Tells(what) => {
             legacy_revision(headers).map_err(unnamed)?;
             let party = session(endpoint, whom, headers).map_err(unnamed)?;
-            party.tell(frame, id.as_ref()).await;
+            party.tell(frame, &what).await;
             Ok(StatusCode::ACCEPTED.into_response())
         }
     }
@@ -307,21 +307,24 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// The message of a body, on one line.
-async fn read(body: Body, most: usize) -> Result<Frame, Fault> {
-    let reading = timeout(BODY_TIME, read_bytes(body, most)).await;
+async fn read(endpoint: &Endpoint, body: Body) -> Result<Frame, Fault> {
+    let reading = timeout(BODY_TIME, read_bytes(endpoint, body)).await;
     let bytes = reading.map_err(|_| Fault::Incomplete)??;
     str::from_utf8(&bytes).map_err(|_| Fault::NotText)?;
     Ok(Frame::new(words::flat(&Frame::new(bytes))))
 }
 
-async fn read_bytes(body: Body, most: usize) -> Result<Bytes, Fault> {
+async fn read_bytes(endpoint: &Endpoint, body: Body) -> Result<Bytes, Fault> {
+    let most = endpoint.bounds.message;
     let mut chunks = body.into_data_stream();
     let mut bytes = BytesMut::new();
+    let mut room = endpoint.room_for(0)?;
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk.map_err(|_| Fault::Incomplete)?;
         if bytes.len() + chunk.len() > most {
             return Err(Fault::TooLarge(most));
         }
+        room.merge(endpoint.room_for(chunk.len())?);
         bytes.extend_from_slice(&chunk);
     }
     Ok(bytes.freeze())

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::call::{Nth, Wants};
+use super::message::Tells;
 use super::params::Tools;
 use super::stream::{Event, Next};
 use super::streams::{OpenError, Streams, Whose};
@@ -51,6 +52,8 @@ type Said = (Frame, Option<OwnedSemaphorePermit>);
 
 /// How many messages of clients may wait to be heard.
 const MOST_WAITING: usize = 64;
+/// Bytes for which a message takes the place of one more.
+const PLACE: usize = 1024 * 1024;
 
 /// What those are told whose session is over, unless it said something better.
 const OVER: &str = "the server has ended";
@@ -129,7 +132,7 @@ impl Party {
         frame: &Frame,
         wants: impl Fn(&str) -> Wants,
     ) -> Result<Reading, OpenError> {
-        let room = self.room.clone().acquire_owned().await.ok();
+        let room = self.room_for(frame).await;
         let mut streams = self.streams();
         let (nth, told) = streams.open(frame, wants)?;
         let reader = streams.enter(nth).unwrap_or_default();
@@ -144,11 +147,19 @@ impl Party {
         })
     }
 
+    /// Waits until there is room for a message to wait in: the longer it is, the more it takes.
+    async fn room_for(&self, frame: &Frame) -> Option<OwnedSemaphorePermit> {
+        let places = (1 + frame.len() / PLACE).min(MOST_WAITING) as u32;
+        self.room.clone().acquire_many_owned(places).await.ok()
+    }
+
     /// Says something that wants no answer.
-    pub async fn tell(&self, frame: Frame, answers: Option<&Id>) {
-        let room = self.room.clone().acquire_owned().await.ok();
-        if let Some(id) = answers {
-            self.streams().hears_response(id);
+    pub async fn tell(&self, frame: Frame, what: &Tells) {
+        let room = self.room_for(&frame).await;
+        match what {
+            Tells::Answer(id) => self.streams().answered(id),
+            Tells::Cancel(id) => self.streams().cancelled(id),
+            Tells::News => {}
         }
         let _ = self.said.send((frame, room));
         self.touch();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::message::wants;
+use super::message::{Tells, wants};
 use super::seat::{Party, Reading, Seat};
 use super::streams::{BY_GET, OpenError, Whose};
 use crate::frame::Frame;
@@ -293,4 +293,19 @@ async fn messages_have_no_line_breaks_on_their_way_out() {
         by_get.next().await.unwrap().data,
         "{\"method\": \"n\",  \"params\":{}}"
     );
+}
+
+#[tokio::test]
+async fn a_request_that_is_taken_back_leaves_nothing_open() {
+    let (mut seat, party) = sit(Whose::Own);
+    let mut reading = call(&party, &request(7, "tools/call", json!({}))).await;
+    heard(&mut seat).await;
+    let cancel = frame(&json!({"method": "notifications/cancelled", "params": {"requestId": 7}}));
+    party.tell(cancel.clone(), &Tells::Cancel(7.into())).await;
+    assert_eq!(heard(&mut seat).await["method"], "notifications/cancelled");
+    assert!(reading.next().await.is_none());
+    seat.send(&result(&json!(7), json!({"late": true})));
+    drop(reading);
+    assert!(party.idle_since().is_some());
+    let _again = call(&party, &request(7, "tools/call", json!({}))).await;
 }

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use tokio::sync::Notify;
 
 /// A message on its way.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Event {
     /// How many came before it, and it.
     pub nth: u64,
@@ -21,7 +21,7 @@ pub struct Event {
 }
 
 /// What there is to read.
-#[derive(Debug, PartialEq)]
+#[derive(PartialEq)]
 pub enum Next {
     Event(Event),
     /// Nothing yet.
@@ -211,7 +211,7 @@ mod tests {
             let again = stream.enter_after(cut).unwrap();
             let all: Vec<u64> = (cut + 1..=6).collect();
             assert_eq!(rest(&mut stream, again), all);
-            assert_eq!(stream.next(again), Next::End);
+            assert!(stream.next(again) == Next::End);
             assert_eq!(stream.backlog(), 0);
         }
     }
@@ -222,7 +222,7 @@ mod tests {
         let reader = stream.enter();
         assert_eq!(rest(&mut stream, reader), [1, 2, 3, 4, 5]);
         let again = stream.enter_after(2).unwrap();
-        assert_eq!(stream.next(reader), Next::End);
+        assert!(stream.next(reader) == Next::End);
         assert_eq!(rest(&mut stream, again), [3, 4, 5]);
         assert!(!stream.leave(reader) && stream.leave(again));
     }
@@ -257,6 +257,6 @@ mod tests {
         stream.push("1".into(), true);
         assert!(matches!(stream.next(reader), Next::Event(_)));
         assert_eq!(stream.bytes(), 0);
-        assert_eq!(stream.next(reader), Next::Wait);
+        assert!(stream.next(reader) == Next::Wait);
     }
 }

@@ -182,10 +182,14 @@ impl Streams {
             told = told.with(&["id"], id).unwrap_or(told);
         }
         self.push(call.stream, &told, true);
-        let is_last = self.whose == Whose::Shared
-            || !self.calls.values().any(|other| other.stream == call.stream);
-        if is_last {
-            self.end(call.stream);
+        self.end_if_last(call.stream);
+    }
+
+    /// Ends a stream on which no more answers come.
+    fn end_if_last(&mut self, nth: Nth) {
+        let mut others = self.calls.values();
+        if self.whose == Whose::Shared || !others.any(|other| other.stream == nth) {
+            self.end(nth);
         }
     }
 
@@ -250,9 +254,16 @@ impl Streams {
         }
     }
 
-    /// The client has said something to the server's own request.
-    pub fn hears_response(&mut self, id: &Id) {
+    /// The client has answered a request of the server's.
+    pub fn answered(&mut self, id: &Id) {
         self.asked.remove(id);
+    }
+
+    /// The client takes a request back: no answer will come.
+    pub fn cancelled(&mut self, id: &Id) {
+        if let Some(call) = self.close(id) {
+            self.end_if_last(call.stream);
+        }
     }
 
     fn close(&mut self, id: &Id) -> Option<Call> {

@@ -190,8 +190,9 @@ pub(super) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
 
 fn without_secrets(url: &str) -> String {
     let end = url.find(['?', '#']).unwrap_or(url.len());
-    let start = url.find('@').map_or(0, |at| at + 1);
-    url.get(start..end).unwrap_or_default().to_owned()
+    let url = &url[..end];
+    let start = url.rfind('@').map_or(0, |at| at + 1);
+    url.get(start..).unwrap_or_default().to_owned()
 }
 
 fn read_headers(lines: &[String]) -> Result<Vec<(String, String)>, TargetError> {

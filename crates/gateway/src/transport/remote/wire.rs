@@ -14,7 +14,6 @@ use super::body::{Load, Parcel, whole};
 use super::target::{Target, chain, place};
 
 /// Why there is no response that could be read.
-#[derive(Debug)]
 pub enum Refusal {
     /// The server was not reached: it knows nothing of the request.
     Unreached(String),
