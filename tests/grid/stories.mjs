@@ -1,5 +1,5 @@
 // What is played with each pair, and what must come of it. A story that the protocol has no words for
-// says so (`lacks`), and so does one that a peer cannot do (`fails`).
+// says so (`lacks`), and so do one that a peer cannot do (`fails`) and one that needs the gateway (`ours`).
 import assert from "node:assert/strict";
 import { BOOKED, DELETE, SIGN_IN, TABLE } from "../peers/jobs.mjs";
 import { JUNE, NOVEMBER, isModern } from "./peers.mjs";
@@ -64,6 +64,7 @@ export const STORIES = {
   },
 
   timeout: {
+    ours: "how long a question waits is told in words of Midcall's own",
     // Between peers of one era a client's question passes through, and the server's own patience counts.
     flags: ({ client, server }) => client.declare !== "nothing" && isModern(client.wire) === isModern(server.revision) && ["--ask", "page"],
     fails: ({ client, server }) => server.sdk === "sdk-2-dual" && !isModern(client.wire) && "the SDK's own shim asks without saying how long",

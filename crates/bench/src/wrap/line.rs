@@ -79,7 +79,7 @@ impl Line {
             if line.era == Era::Modern {
                 return line.request("server/discover", "");
             }
-            let client = r#"{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"form":{}}},"clientInfo":{"name":"bench","version":"1"}}"#;
+            let client = r#""protocolVersion":"2025-11-25","capabilities":{"elicitation":{"form":{}}},"clientInfo":{"name":"bench","version":"1"}"#;
             line.request("initialize", client)?;
             line.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
         })?;
