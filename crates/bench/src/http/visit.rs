@@ -26,13 +26,10 @@ const MODERN: &str = "2026-07-28";
 impl Visit {
     /// Connects to a port, and opens a session where the era has any.
     pub fn open(era: Era, port: u16) -> io::Result<Self> {
-        let stream = TcpStream::connect(("127.0.0.1", port))?;
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(Duration::from_secs(20)))?;
         let mut visit = Self {
             era,
             port,
-            stream: BufReader::new(stream),
+            stream: connect(port)?,
             session: None,
             id: 0,
         };
@@ -97,6 +94,14 @@ impl Visit {
             (Era::Legacy, None) => {}
         }
         let request = format!("{head}\r\n{body}");
+        // Whoever waits for its turn may find its connection closed: servers do that to idle ones.
+        self.once(&request).or_else(|_| {
+            self.stream = connect(self.port)?;
+            self.once(&request)
+        })
+    }
+
+    fn once(&mut self, request: &str) -> io::Result<Option<Value>> {
         self.stream.get_mut().write_all(request.as_bytes())?;
         self.response()
     }
@@ -156,4 +161,11 @@ impl Visit {
         }
         Ok(line.trim_end().to_owned())
     }
+}
+
+fn connect(port: u16) -> io::Result<BufReader<TcpStream>> {
+    let stream = TcpStream::connect(("127.0.0.1", port))?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+    Ok(BufReader::new(stream))
 }
