@@ -140,11 +140,50 @@ pub fn discover(id: &Id) -> Frame {
 pub fn discovered(members: &Members<'_>) -> Option<Value> {
     if let Some(error) = members.error {
         let error: Value = serde_json::from_slice(error).ok()?;
-        let is_modern = error["code"] == code::MISSING_CLIENT_CAPABILITY;
+        // Errors that no other era has.
+        let is_modern = match error["code"].as_i64()? {
+            code::MISSING_CLIENT_CAPABILITY | code::HEADER_MISMATCH => true,
+            code::UNSUPPORTED_VERSION => speaks(&error["data"]["supported"]),
+            _ => false,
+        };
         return is_modern.then(|| json!({"capabilities": {}}));
     }
     let result: Value = serde_json::from_slice(members.result?).ok()?;
-    let versions = result["supportedVersions"].as_array()?;
-    let speaks = |version: &Value| version == Revision::V2026_07_28.as_str();
-    versions.iter().any(speaks).then_some(result)
+    speaks(&result["supportedVersions"]).then_some(result)
+}
+
+/// Whether the modern revision is among these.
+fn speaks(versions: &Value) -> bool {
+    let is_modern = |version: &Value| version == Revision::V2026_07_28.as_str();
+    versions
+        .as_array()
+        .is_some_and(|versions| versions.iter().any(is_modern))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_that_only_one_era_has_tells_which_one_it_is() {
+        for (error, is_modern) in [
+            (json!({"code": -32601}), false),
+            (json!({"code": -32600}), false),
+            (json!({"code": -32021}), true),
+            (json!({"code": -32020}), true),
+            (
+                json!({"code": -32022, "data": {"supported": ["2026-07-28"]}}),
+                true,
+            ),
+            (
+                json!({"code": -32022, "data": {"supported": ["2099-01-01"]}}),
+                false,
+            ),
+            (json!({"code": "-32021"}), false),
+        ] {
+            let frame = Frame::write(&json!({"id": 1, "error": error}));
+            let (_, members) = frame.peek().unwrap();
+            assert_eq!(discovered(&members).is_some(), is_modern, "{error}");
+        }
+    }
 }
