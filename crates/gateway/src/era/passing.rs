@@ -106,7 +106,10 @@ impl Bridge {
         let peeked = frame.peek().filter(|_| self.are_modern());
         let passes = match peeked {
             Some((Kind::Response { id: Some(id) }, members)) => match self.passing.remove(&id) {
-                Some(Some(call)) if needs_links(&members) => {
+                // Links are to be followed first: this era has no such error.
+                Some(Some(call))
+                    if members.error_code() == Some(code::URL_ELICITATION_REQUIRED) =>
+                {
                     self.take_in(now, &call, acts);
                     false
                 }
@@ -163,16 +166,6 @@ impl Bridge {
         said.retain(|act| !matches!(act, Act::ToServer(frame) if question(frame) == id));
         acts.append(&mut said);
     }
-}
-
-/// Whether a server wants links to be followed first, by an error that this era does not have.
-fn needs_links(members: &Members<'_>) -> bool {
-    #[derive(serde::Deserialize)]
-    struct RpcError {
-        code: i64,
-    }
-    let error = members.error.map(serde_json::from_slice::<RpcError>);
-    error.is_some_and(|error| error.is_ok_and(|it| it.code == code::URL_ELICITATION_REQUIRED))
 }
 
 /// Whether it is a call of a client that knows nothing of tasks.

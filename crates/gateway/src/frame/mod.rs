@@ -16,7 +16,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use midcall_core::wire::meta;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 pub use id::{Id, OwnIds};
@@ -71,6 +71,18 @@ pub struct Members<'a> {
     pub result: Option<&'a [u8]>,
     /// `error`, whatever it is.
     pub error: Option<&'a [u8]>,
+}
+
+impl Members<'_> {
+    /// The code of an error, if it is one.
+    pub fn error_code(&self) -> Option<i64> {
+        #[derive(Deserialize)]
+        struct RpcError {
+            code: i64,
+        }
+        let error = serde_json::from_slice::<RpcError>(self.error?).ok()?;
+        Some(error.code)
+    }
 }
 
 impl Frame {

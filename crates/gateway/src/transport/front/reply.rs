@@ -10,7 +10,6 @@ use axum::response::{IntoResponse, Response};
 use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::stream::unfold;
 use midcall_core::wire::code;
-use serde::Deserialize;
 use tokio::time::timeout;
 
 use super::call::Nth;
@@ -75,14 +74,8 @@ fn json(event: &Event, statuses: bool) -> Response {
 
 /// The status of an answer in the modern era.
 fn status(answer: &Bytes) -> StatusCode {
-    #[derive(Deserialize)]
-    struct RpcError {
-        code: i64,
-    }
     let frame = Frame::new(answer.clone());
-    let error = frame.peek().and_then(|(_, members)| members.error);
-    let error = error.and_then(|error| serde_json::from_slice::<RpcError>(error).ok());
-    match error.map(|error| error.code) {
+    match frame.peek().and_then(|(_, members)| members.error_code()) {
         Some(code::METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
         Some(
             code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY | code::UNSUPPORTED_VERSION,

@@ -112,7 +112,7 @@ impl Remote {
                 return;
             }
         };
-        if error_code(members) == Some(code::HEADER_MISMATCH) && self.list(&request) {
+        if members.error_code() == Some(code::HEADER_MISMATCH) && self.list(&request) {
             return;
         }
         if &*request.method == "initialize" && request.session == self.session.number {
@@ -235,15 +235,6 @@ impl Remote {
             None => self.release(),
         }
     }
-}
-
-fn error_code(members: &Members<'_>) -> Option<i64> {
-    #[derive(Deserialize)]
-    struct RpcError {
-        code: i64,
-    }
-    let error = serde_json::from_slice::<RpcError>(members.error?).ok()?;
-    Some(error.code)
 }
 
 fn members_id_is(frame: &Frame, known: &Id) -> bool {

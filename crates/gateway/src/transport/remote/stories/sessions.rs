@@ -24,6 +24,14 @@ fn short(seen: &[Asked]) -> Vec<String> {
     seen.iter().map(short).collect()
 }
 
+/// A server that does whatever it is called for, in the session `s`.
+async fn willing() -> World {
+    World::with(|asked| {
+        opening(asked, "s").unwrap_or_else(|| Reply::json(&asked.result(json!({"content": []}))))
+    })
+    .await
+}
+
 /// Sessions `s1`, `s2`, …, one after the other; the last is known, and `other` says the rest.
 async fn forgetful(other: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> World {
     let count = AtomicUsize::new(0);
@@ -39,10 +47,7 @@ async fn forgetful(other: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> W
 
 #[tokio::test]
 async fn a_session_is_opened_used_and_ended() {
-    let mut world = World::with(|asked| {
-        opening(asked, "s").unwrap_or_else(|| Reply::json(&asked.result(json!({"content": []}))))
-    })
-    .await;
+    let mut world = willing().await;
     world.opens().await;
     world.send(call(1));
     assert_eq!(world.says().await, result(1));
@@ -292,10 +297,7 @@ async fn a_call_waits_until_questions_can_be_heard() {
 
 #[tokio::test]
 async fn a_client_that_does_not_wait_for_the_opening_is_heard_in_order() {
-    let mut world = World::with(|asked| {
-        opening(asked, "s").unwrap_or_else(|| Reply::json(&asked.result(json!({"content": []}))))
-    })
-    .await;
+    let mut world = willing().await;
     world.send(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}));
     world.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     world.send(call(1));
@@ -332,10 +334,7 @@ async fn an_error_that_answers_a_call_is_its_answer_whatever_it_says() {
 
 #[tokio::test]
 async fn a_large_message_keeps_nobody_from_being_heard() {
-    let mut world = World::with(|asked| {
-        opening(asked, "s").unwrap_or_else(|| Reply::json(&asked.result(json!({"content": []}))))
-    })
-    .await;
+    let mut world = willing().await;
     world.opens().await;
     world.send(call(9));
     assert_eq!(world.says().await, result(9));
