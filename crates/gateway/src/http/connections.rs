@@ -19,9 +19,9 @@ const MOST: usize = 8_192;
 const HEAD_BYTES: usize = 32 * 1024;
 /// Headers of a request.
 const HEADERS: usize = 64;
-/// How long a client may take over them, and over the time between two requests: one that reuses
-/// its connection in the moment in which we close it would fail for nothing.
-const HEAD_TIME: Duration = Duration::from_secs(75);
+/// How long a client may take over them, and over the time between two requests: most let go of a
+/// connection sooner by themselves, and one that reuses it as we close it would fail for nothing.
+const HEAD_TIME: Duration = Duration::from_secs(30);
 /// How long responses may take to get out once the server shuts down.
 const GOODBYE: Duration = Duration::from_secs(5);
 
