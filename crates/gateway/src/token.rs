@@ -1,6 +1,6 @@
 //! Names that nobody guesses.
 
-use aws_lc_rs::{constant_time, rand};
+use aws_lc_rs::constant_time;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 
@@ -11,7 +11,8 @@ pub struct Token(String);
 impl Token {
     pub fn random() -> Self {
         let mut bits = [0; 32];
-        rand::fill(&mut bits).expect("the system has randomness");
+        // The generator of aws-lc takes 40 ms to start, which every `wrap` would pay.
+        getrandom::fill(&mut bits).expect("the system has randomness");
         Self(BASE64_URL_SAFE_NO_PAD.encode(bits))
     }
 
