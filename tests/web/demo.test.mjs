@@ -193,8 +193,8 @@ test("closing the tab takes back what it asked", async () => {
   let told = "";
   while (!told.includes("elicitation/request")) told += (await reader.read()).value;
   await page.close();
-  while (!told.includes("dropped")) told += (await reader.read()).value;
-  assert.match(told, /"state":"withdrawn","reason":"dropped"/);
+  while (!told.includes("withdrawn")) told += (await reader.read()).value;
+  assert.match(told, /"state":"withdrawn","reason":"by_client"/);
   await reader.cancel();
 });
 

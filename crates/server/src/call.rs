@@ -10,6 +10,7 @@ use rmcp::service::RequestContext;
 use rmcp::{Peer, RoleServer};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
+use tokio_util::task::TaskTracker;
 
 use crate::asking::{Asking, Reply, Told};
 use crate::asks::Asks;
@@ -31,6 +32,8 @@ pub(crate) struct Call {
     inbox: mpsc::UnboundedSender<Open>,
     /// Legacy clients show one question at a time.
     pub turn: tokio::sync::Mutex<()>,
+    /// What the client is told of questions that the tool no longer waits for.
+    pub farewells: TaskTracker,
     asked: AtomicU32,
 }
 
@@ -122,6 +125,7 @@ impl Call {
             current: Mutex::new(current),
             inbox,
             turn: tokio::sync::Mutex::new(()),
+            farewells: TaskTracker::new(),
             asked: AtomicU32::new(0),
         };
         (Arc::new(call), questions)

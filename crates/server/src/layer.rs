@@ -158,7 +158,12 @@ impl<S: Service<RoleServer>> Layer<S> {
             Box::pin(async move { inner.handle_request(request, context).await });
         let first = tokio::select! {
             biased;
-            outcome = &mut running => return place.wrap(outcome),
+            outcome = &mut running => {
+                // After its result nobody listens: what it took back is told before.
+                call.farewells.close();
+                call.farewells.wait().await;
+                return place.wrap(outcome);
+            }
             first = inbox.recv() => first,
             () = cancelled.cancelled() => None,
         };
