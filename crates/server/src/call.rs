@@ -244,6 +244,8 @@ impl Call {
             Some("timed_out") => Err(AskError::TimedOut {
                 after: asking.within,
             }),
+            // Nobody put it away: the call was given up, or the gateway ends.
+            Some("withdrawn") => Err(AskError::Gone),
             Some("unavailable") => Err(self.nobody(Nobody::Undeclared(asking.mode()), asking)),
             _ => Ok(()),
         }
