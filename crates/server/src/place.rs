@@ -15,7 +15,6 @@ use rmcp::model::ServerResult;
 
 use crate::asks::Settings;
 use crate::call::Method;
-use crate::layer::Brought;
 use crate::park::{Outcome, Round};
 use crate::token;
 
@@ -25,6 +24,14 @@ pub(crate) struct Place {
     pub method: Method,
     pub name: String,
     pub arguments: [u8; 32],
+}
+
+/// A `requestState`, read.
+pub(crate) enum Brought {
+    /// The name of a round of ours.
+    Ours(String),
+    /// What the handler itself gave.
+    Theirs(String),
 }
 
 /// Before a state that the handler itself gave. Ours is base64, which has no such sign.
