@@ -142,7 +142,7 @@ impl<S: Service<RoleServer>> Layer<S> {
         hints: model::Hints,
         mut context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let current = Current::of(&context);
+        let current = Some(Current::of(&context));
         let (call, mut inbox) = Call::new(
             self.asks.clone(),
             place.method,

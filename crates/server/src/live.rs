@@ -17,7 +17,7 @@ use crate::kind::Wants;
 /// Asks, and waits for what the client says.
 pub(crate) async fn ask(call: &Call, asking: &Asking, told: &Told) -> Result<Reply, AskError> {
     let _turn = call.turn.lock().await;
-    let peer = call.current().peer;
+    let peer = call.current().ok_or(AskError::Gone)?.peer;
     let unsayable = |error: midcall_core::wire::Unsayable| AskError::Client(error.to_string());
     let mut params = told.params.write(call.client.revision).map_err(unsayable)?;
     if let Wants::Link { id, .. } = &asking.wants {
