@@ -66,6 +66,19 @@ pub enum Extra {
     Highchair,
 }
 
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+pub struct Story {
+    #[schemars(extend("format" = "textarea"), example = "Once upon a time")]
+    pub text: String,
+    pub author: Author,
+}
+
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+pub struct Author {
+    #[schemars(extend("examples" = ["Ana"]))]
+    pub name: Option<String>,
+}
+
 #[derive(Deserialize, JsonSchema)]
 pub struct About {
     pub kind: String,
@@ -168,6 +181,7 @@ impl World {
                 ask.select("Nothing to choose", Vec::<String>::new())
                     .await?,
             ),
+            "story" => shown(ask.form::<Story>("What happened?").await?),
             "nested" => shown(ask.form::<Booking>("Which table?").await?),
             other => panic!("there is no {other}"),
         })
