@@ -302,8 +302,8 @@ impl Ask {
             within: settings.within,
             dangerous: false,
         };
-        let told = asking.told(Revision::V2025_11_25, settings.locale);
-        Err(AskError::LinkRequired(Box::new(told.params)))
+        let params = asking.params(Revision::V2025_11_25, settings.locale);
+        Err(AskError::LinkRequired(Box::new(params)))
     }
 
     /// Several questions at once. Where the protocol can, they travel together and the person is

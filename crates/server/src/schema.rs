@@ -5,14 +5,15 @@
 //! format. What still cannot be said after that is refused here, with its path, and not when the
 //! first client sees it.
 //!
-//! In: [`of`]. Elsewhere: `schemars`' words in those of MCP (`rewrite`), how each revision says a
-//! form (`midcall_core::wire::Telling`).
+//! In: [`of`]. Elsewhere: `schemars`' words in those of MCP (`rewrite`), a form in the words
+//! of a revision (`told`).
 
 mod rewrite;
+mod told;
 
 use std::any::TypeId;
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
 
 use midcall_core::{Extra, Fields, Form, Kind, Limits};
 use schemars::JsonSchema;
@@ -20,12 +21,14 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 use crate::error::Unaskable;
+pub(crate) use told::Told;
 
 /// A form, and the schema it was read from.
 #[derive(Debug)]
 pub(crate) struct Shape {
     pub form: Form,
     pub source: Map<String, Value>,
+    told: Mutex<Vec<(told::Words, Arc<Told>)>>,
 }
 
 impl Shape {
@@ -37,7 +40,8 @@ impl Shape {
             let why = "its rules cannot be enforced in bounded time: simplify its pattern";
             return Err(Unaskable::Field { path, why });
         }
-        Ok(Self { form, source })
+        let told = Mutex::default();
+        Ok(Self { form, source, told })
     }
 
     /// The same form with what the fields start with.
