@@ -32,7 +32,7 @@ use crate::together::Together;
 /// impl Files {
 ///     #[tool(description = "Delete all files")]
 ///     async fn delete(&self, ask: Ask) -> Result<String, AskError> {
-///         match ask.confirm("Delete 3 files?").await?.accepted()? {
+///         match ask.confirm("Delete 3 files?").await?.agreed() {
 ///             true => Ok("Deleted".into()),
 ///             false => Ok("Nothing was deleted".into()),
 ///         }
@@ -137,11 +137,12 @@ impl Ask {
         self.question(message, Text::default())
     }
 
-    /// Yes or no. That the person accepted means that they answered: the answer is the `bool`.
+    /// Yes or no. That the person accepted means that they answered: the answer is the `bool`, and
+    /// [`agreed`](midcall_core::Answer::agreed) is whether it is a yes.
     ///
     /// ```
     /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
-    /// if ask.confirm("Send it now?").await?.accepted()? { /* send it */ }
+    /// if ask.confirm("Send it now?").await?.agreed() { /* send it */ }
     /// # Ok(()) }
     /// ```
     pub fn confirm(&self, message: impl Into<String>) -> Question<Confirm> {

@@ -9,7 +9,7 @@ use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
 use rmcp::{Peer, RoleServer};
 use tokio::sync::oneshot;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -19,7 +19,7 @@ use crate::error::{AskError, Nobody};
 use crate::inbox::{Inbox, Open};
 use crate::live;
 use crate::model::Hints;
-use crate::observe::{Answered, Asked, Carrier, How};
+use crate::observe::{Carrier, How, Observed};
 
 /// A call in which a tool may ask.
 pub(crate) struct Call {
@@ -35,7 +35,7 @@ pub(crate) struct Call {
     pub inbox: Inbox,
     /// What the tool knows as the cancelling of its request: it has ended, or nobody waits for it.
     pub over: CancellationToken,
-    /// Legacy clients show one question at a time.
+    /// Legacy clients and models are asked one question at a time.
     pub turn: tokio::sync::Mutex<()>,
     /// What the client is told of questions that the tool no longer waits for.
     pub farewells: TaskTracker,
@@ -152,6 +152,14 @@ impl Call {
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(current);
     }
 
+    /// No request of the client is open: nobody hears how far the tool is.
+    pub fn away(&self) {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(current) = &mut *current {
+            current.token = None;
+        }
+    }
+
     pub fn current(&self) -> Option<Current> {
         let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         current.clone()
@@ -174,49 +182,38 @@ impl Call {
         asking: Arc<Asking>,
         time: u32,
     ) -> Result<Result<Answer, Unfit>, AskError> {
-        let settings = &self.asks.settings;
-        let script = settings.answers.as_ref();
+        let script = self.asks.settings.answers.as_ref();
         let script = script.and_then(|answers| answers.take(&asking.message, &self.name));
         let carrier = match script {
-            Some(_) => Carrier::Script,
-            None => self.carrier(&asking)?,
+            Some(_) => Ok(Carrier::Script),
+            None => self.carrier(&asking),
         };
-        let asked = || Asked {
-            name: &self.name,
-            key: &asking.key,
-            carrier,
-            time,
-        };
-        if let Some(observer) = &settings.on_ask {
-            observer(&asked());
-        }
-        let since = Instant::now();
-        let answer = match script {
-            Some(reply) => Ok(asking.check(reply, None)),
-            None => tokio::select! {
+        let told = *carrier.as_ref().unwrap_or(&Carrier::Nobody);
+        let observed = Observed::new(self, &asking.key, told, time);
+        let answer = match (carrier, script) {
+            (Err(nobody), _) => Err(nobody),
+            (_, Some(reply)) => Ok(asking.check(reply, None)),
+            (Ok(carrier), None) => tokio::select! {
                 biased;
                 answer = self.send(&asking, carrier) => answer,
                 // A task that the tool left behind: its question is taken back.
                 () = self.over.cancelled() => Err(AskError::Gone),
             },
         };
-        if let Some(observer) = &settings.on_answer {
-            let how = match &answer {
-                Ok(Ok(Answer::Accepted(_))) => How::Accepted,
-                Ok(Ok(Answer::Declined { .. })) => How::Declined,
-                Ok(Ok(Answer::Cancelled)) => How::Cancelled,
-                Ok(Err(_)) => How::Unfit,
-                Err(AskError::TimedOut { .. }) => How::TimedOut,
-                Err(_) => How::Failed,
-            };
-            let took = since.elapsed();
-            observer(&Answered {
-                asked: asked(),
-                how,
-                took,
-            });
-        }
+        observed.ends(match &answer {
+            Ok(Ok(Answer::Accepted(_))) => How::Accepted,
+            Ok(Ok(Answer::Declined { .. })) => How::Declined,
+            Ok(Ok(Answer::Cancelled)) => How::Cancelled,
+            Ok(Err(_)) => How::Unfit,
+            Err(AskError::TimedOut { .. }) => How::TimedOut,
+            Err(_) => How::Failed,
+        });
         answer
+    }
+
+    /// A question was answered beforehand.
+    pub fn given(&self, key: &str) {
+        Observed::new(self, key, Carrier::Script, 1).ends(How::Accepted);
     }
 
     async fn send(
@@ -224,6 +221,11 @@ impl Call {
         asking: &Arc<Asking>,
         carrier: Carrier,
     ) -> Result<Result<Answer, Unfit>, AskError> {
+        // A model is told one question at a time: the others wait their turn, and so do their clocks.
+        let _turn = match carrier {
+            Carrier::Model => Some(self.turn.lock().await),
+            _ => None,
+        };
         let reply = match carrier {
             // Boxed: what a live question needs is much more than what one needs that is parked.
             Carrier::Live => Box::pin(live::ask(self, asking)).await?,

@@ -108,8 +108,8 @@ pub enum Nobody {
     /// There is no client: [`Asks::without_client`](crate::Asks::without_client).
     #[error("there is no client, and no answer to this question was given beforehand")]
     NoClient,
-    /// Too many calls wait for an answer.
-    #[error("too many calls wait for an answer, and this was the oldest")]
+    /// Too many calls wait for an answer, or for their clients.
+    #[error("too many calls wait for an answer")]
     Crowded,
 }
 

@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
-    ClientNotification, ClientRequest, CustomResult, InputResponses as Responses, JsonObject,
-    ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerConfig, ServerResult,
+    CacheScope, ClientNotification, ClientRequest, CustomResult, InputResponses as Responses,
+    JsonObject, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerConfig,
+    ServerResult,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, Service};
@@ -21,9 +22,10 @@ use serde_json::Value;
 use crate::ask::Ask;
 use crate::asks::Asks;
 use crate::call::{Call, Client, Current, Method};
+use crate::error::{AskError, Nobody};
 use crate::inbox::Questions;
 use crate::model::{self, Sent, Tools};
-use crate::park::Round;
+use crate::park::{First, Round};
 use crate::place::{Brought, Place};
 use crate::running::Running;
 use crate::token;
@@ -106,7 +108,7 @@ impl<S: Service<RoleServer>> Layer<S> {
         };
         let arguments = asker.arguments.cloned().unwrap_or_default();
         let place = Place {
-            principal: self.asks.principal_of(&context),
+            principal: self.asks.principal_of(&context)?,
             method: asker.method,
             name: asker.name.clone(),
             arguments: token::digest_of(&Value::Object(arguments)),
@@ -151,19 +153,32 @@ impl<S: Service<RoleServer>> Layer<S> {
         let cancelled = std::mem::replace(&mut context.ct, call.over.clone());
         context.extensions.insert(Ask::in_call(call.clone()));
         let mut running = Running::new(self.inner.clone(), request, context);
-        let open = tokio::select! {
-            biased;
-            outcome = &mut running => {
-                // After its result nobody listens: what it took back is told before.
-                call.farewells.close();
-                call.farewells.wait().await;
-                return place.wrap(outcome);
+        let first = loop {
+            let open = tokio::select! {
+                biased;
+                outcome = &mut running => {
+                    // After its result nobody listens: what it took back is told before.
+                    call.farewells.close();
+                    call.farewells.wait().await;
+                    return place.wrap(outcome);
+                }
+                open = questions.next() => open,
+                () = cancelled.cancelled() => return Err(taken_back()),
+            };
+            // The tool may have given up already what it asked.
+            if let Some(first) = First::of(open) {
+                break first;
             }
-            open = questions.next() => open,
-            () = cancelled.cancelled() => return Err(taken_back()),
         };
         let owner = self.owner(&place, client);
-        let round = self.asks.parks.park(owner, running, questions, open);
+        let round = first.round.clone();
+        if !self.asks.parks.park(owner, running, questions, first) {
+            let why = Nobody::Crowded;
+            let required = None;
+            let text = AskError::Unavailable { why, required }.to_string();
+            return failed(text, place.method, client);
+        }
+        call.away();
         self.tell(&round, &place, client, hints.structured)
     }
 
@@ -195,18 +210,9 @@ impl<S: Service<RoleServer>> Layer<S> {
     }
 
     /// A call that was dropped while its client was away.
-    fn gone(&self, method: Method) -> Result<ServerResult, ErrorData> {
-        let text = self
-            .asks
-            .settings
-            .locale
-            .say("mcp.elicitation.ask.gone", &[]);
-        match method {
-            Method::Tool => Ok(ServerResult::CustomResult(CustomResult(model::error(
-                &text,
-            )))),
-            Method::Prompt | Method::Resource => Err(ErrorData::invalid_params(text, None)),
-        }
+    fn gone(&self, method: Method, client: Client) -> Result<ServerResult, ErrorData> {
+        let locale = self.asks.settings.locale;
+        failed(locale.say("mcp.elicitation.ask.gone", &[]), method, client)
     }
 
     /// Adds what a model needs to the tools that its client sees.
@@ -222,6 +228,13 @@ impl<S: Service<RoleServer>> Layer<S> {
             false => None,
         };
         let mut result = self.inner.handle_request(request, context).await?;
+        if let ServerResult::ListToolsResult(list) = &mut result
+            && self.asks.settings.model
+        {
+            // What one client is told is not for another.
+            list.cache_scope = list.cache_scope.as_ref().map(|_| CacheScope::Private);
+            list.ttl_ms = list.ttl_ms.map(|_| 0);
+        }
         if let (ServerResult::ListToolsResult(list), Some(mut all)) = (&mut result, all) {
             all.learn(&list.tools);
             for tool in &mut list.tools {
@@ -361,6 +374,14 @@ fn complete(mut result: Value, client: Client) -> ServerResult {
         result["resultType"] = "complete".into();
     }
     ServerResult::CustomResult(CustomResult(result))
+}
+
+/// A call that cannot go on, as each kind of request says it.
+fn failed(text: String, method: Method, client: Client) -> Result<ServerResult, ErrorData> {
+    match method {
+        Method::Tool => Ok(complete(model::error(&text), client)),
+        Method::Prompt | Method::Resource => Err(ErrorData::invalid_params(text, None)),
+    }
 }
 
 /// One refusal for every state that is not good here: strangers learn nothing from it.

@@ -28,8 +28,9 @@
 //! ```
 //!
 //! It should ask first. The tool takes [`Ask`], like any other part of its request, and asks. What
-//! comes back is an [`Answer`]: accepted, declined or cancelled. [`Answer::accepted`] takes a refusal
-//! for an error, and [`AskError`] is a result that the client can read.
+//! comes back is an [`Answer`]: accepted, declined or cancelled. [`Answer::agreed`] is true for a yes
+//! alone, [`Answer::accepted`] takes a refusal for an error, and [`AskError`] is a result that the client
+//! can read.
 //!
 //! ```
 //! # use rmcp::{ServerHandler, tool, tool_handler, tool_router};
@@ -40,7 +41,7 @@
 //! # impl Files {
 //! #[tool(description = "Deletes old files")]
 //! async fn delete_old(&self, ask: Ask) -> Result<String, AskError> {
-//!     if ask.confirm("Delete 3 files?").dangerous().await?.accepted()? {
+//!     if ask.confirm("Delete 3 files?").dangerous().await?.agreed() {
 //!         Ok("Deleted 3 files".into())
 //!     } else {
 //!         Ok("Nothing was deleted".into())
@@ -106,6 +107,12 @@
 //! error. No model agrees to what may destroy something, hears a secret or opens a link.
 //!
 //! Clients of 2026-07-28 often stop after ten rounds: [`Ask::together`] asks several things in one.
+//!
+//! A call waits in the memory of its process. Behind several processes a client of 2026-07-28 has to
+//! come back to the same one; after a restart it is told to call again.
+//!
+//! What people type is in none of this crate's errors, `Debug` texts and observers. `rmcp` itself logs
+//! whole messages at its level `debug`: leave that off where answers are private.
 
 mod answers;
 mod ask;

@@ -8,7 +8,7 @@
 //! In: [`Parks::park`]. Out: [`Parked::next`].
 //! Elsewhere: how a round is said and how its name is guarded (`layer`).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use midcall_core::wire::{ElicitResult, InputResponses};
@@ -32,6 +32,10 @@ struct Waiting {
     calls: BTreeMap<u64, Arc<Parked>>,
     rounds: HashMap<String, (u64, usize)>,
     last: u64,
+    /// Those that are over, and whose results are kept.
+    over: BTreeSet<u64>,
+    /// Those that wait, and no request of their client is open.
+    idle: BTreeSet<u64>,
 }
 
 /// One of them.
@@ -51,9 +55,20 @@ struct State {
     rounds: Vec<Round>,
     outcome: Option<Box<Outcome>>,
     task: Option<AbortHandle>,
+    /// How many requests wait for what is next.
+    waiters: usize,
     /// It was dropped: nobody comes back to it.
     gone: bool,
 }
+
+/// A call that asks something, about to be parked.
+pub(crate) struct First {
+    state: State,
+    pub round: Round,
+}
+
+/// A request that waits for what is next in a call.
+pub(crate) struct Waiter(Arc<Parked>);
 
 /// What a client was asked at once.
 #[derive(Clone)]
@@ -74,50 +89,68 @@ pub(crate) enum Next {
     Asked(Round),
 }
 
+impl First {
+    /// The first round of what is open. None if nobody waits for an answer any more.
+    pub fn of(open: Vec<Open>) -> Option<Self> {
+        let mut state = State {
+            open,
+            ..State::default()
+        };
+        let round = state.ask_next(None)?;
+        Some(Self { state, round })
+    }
+}
+
 impl Parks {
-    /// Takes a tool that asks something, and gives the first round. The oldest call goes where
-    /// there are too many.
+    /// Takes a tool that asks something; `false` if there is no room for it. Results that are kept
+    /// make room, then the oldest call that waits: of the same owner if there is one.
     pub fn park(
         self: &Arc<Self>,
         owner: String,
         running: Running,
         questions: Questions,
-        open: Vec<Open>,
-    ) -> Round {
+        first: First,
+    ) -> bool {
         let call = questions.0.clone();
         let most = call.asks.settings.most;
         let mut crowded = Vec::new();
-        let parked = {
-            let mut waiting = self.lock();
-            while waiting.calls.len() >= most
-                && let Some((_, oldest)) = waiting.calls.pop_first()
-            {
-                crowded.push(oldest);
-            }
+        let mut waiting = self.lock();
+        while waiting.calls.len() >= most {
+            let Some(oldest) = waiting.oldest(&owner) else {
+                break;
+            };
+            crowded.extend(waiting.calls.remove(&oldest));
+            waiting.over.remove(&oldest);
+            waiting.idle.remove(&oldest);
+        }
+        let has_room = waiting.calls.len() < most;
+        if has_room {
             waiting.last += 1;
+            let number = waiting.last;
             let parked = Arc::new(Parked {
                 call,
                 owner,
-                number: waiting.last,
-                state: Mutex::new(State {
-                    open,
-                    ..State::default()
-                }),
+                number,
+                state: Mutex::new(first.state),
                 changed: Notify::new(),
             });
-            waiting.calls.insert(parked.number, parked.clone());
-            parked
-        };
+            waiting.calls.insert(number, parked.clone());
+            waiting.idle.insert(number);
+            waiting.rounds.insert(first.round.name, (number, 0));
+            drop(waiting);
+            let mut state = parked.lock();
+            // Somebody else may have needed its room already.
+            if !state.gone {
+                let task = tokio::spawn(keep(self.clone(), parked.clone(), running, questions));
+                state.task = Some(task.abort_handle());
+            }
+        } else {
+            drop(waiting);
+        }
         for oldest in crowded {
             self.forget(&oldest);
         }
-        let mut state = parked.lock();
-        let round = state.ask_next(None);
-        let round = round.expect("it was parked because it asks something");
-        self.know(&parked, &round, 0);
-        let task = tokio::spawn(keep(self.clone(), parked.clone(), running, questions));
-        state.task = Some(task.abort_handle());
-        round
+        has_room
     }
 
     /// The call that a round belongs to, and which of its rounds it is.
@@ -139,6 +172,8 @@ impl Parks {
             }
             let mut waiting = self.lock();
             waiting.calls.remove(&parked.number);
+            waiting.over.remove(&parked.number);
+            waiting.idle.remove(&parked.number);
             for round in &state.rounds {
                 waiting.rounds.remove(&round.name);
             }
@@ -163,6 +198,19 @@ impl Parks {
     }
 }
 
+impl Waiting {
+    /// Who has to go if there is no room. Nobody whose client waits for a result.
+    fn oldest(&self, owner: &str) -> Option<u64> {
+        let is_theirs = |number: &&u64| {
+            let call = self.calls.get(number);
+            call.is_some_and(|call| call.owner == owner)
+        };
+        let over = self.over.first();
+        let theirs = || self.idle.iter().find(is_theirs);
+        over.or_else(theirs).or(self.idle.first()).copied()
+    }
+}
+
 /// Runs a tool whose client is away, and keeps its result for a while.
 async fn keep(parks: Arc<Parks>, parked: Arc<Parked>, mut running: Running, questions: Questions) {
     let outcome = loop {
@@ -178,6 +226,11 @@ async fn keep(parks: Arc<Parks>, parked: Arc<Parked>, mut running: Running, ques
         let mut state = parked.lock();
         state.open.clear();
         state.outcome = Some(Box::new(outcome));
+        let mut waiting = parks.lock();
+        waiting.idle.remove(&parked.number);
+        if waiting.calls.contains_key(&parked.number) {
+            waiting.over.insert(parked.number);
+        }
     }
     parked.changed.notify_waiters();
     tokio::time::sleep(parked.call.asks.settings.kept).await;
@@ -218,6 +271,14 @@ impl Parked {
         answered
     }
 
+    /// A request of the client is there, and waits.
+    pub fn wait(self: &Arc<Self>) -> Waiter {
+        let mut state = self.lock();
+        state.waiters += 1;
+        self.call.asks.parks.lock().idle.remove(&self.number);
+        Waiter(self.clone())
+    }
+
     /// What comes after a round; waits for it. None once the call was dropped.
     pub async fn next(self: &Arc<Self>, at: usize) -> Option<Next> {
         let parks = self.call.asks.parks.clone();
@@ -251,6 +312,24 @@ impl Parked {
     }
 }
 
+impl Waiter {
+    /// Whether no other request waits.
+    pub fn is_alone(&self) -> bool {
+        self.0.lock().waiters == 1
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.waiters -= 1;
+        if state.waiters == 0 && state.outcome.is_none() && !state.gone {
+            let mut waiting = self.0.call.asks.parks.lock();
+            waiting.idle.insert(self.0.number);
+        }
+    }
+}
+
 impl State {
     /// Gives an answer to the tool, if it still waits for it.
     fn reply(&mut self, asking: &Arc<Asking>, reply: Reply) -> bool {
@@ -271,16 +350,11 @@ impl State {
     fn ask_next(&mut self, after: Option<usize>) -> Option<Round> {
         self.open.retain(|open| !open.reply.is_closed());
         let carrier = self.open.first()?.carrier;
-        // A model is told one question at a time, a client all that came up together.
-        let most = match carrier {
-            Carrier::Model => 1,
-            _ => self.open.len(),
-        };
         let mut asked: Vec<Arc<Asking>> = Vec::new();
         for open in self.open.iter().filter(|open| open.carrier == carrier) {
             // Two of one name could not be told apart: the second waits for the next round.
             let is_new = asked.iter().all(|told| told.key != open.asking.key);
-            if is_new && asked.len() < most {
+            if is_new {
                 asked.push(open.asking.clone());
             }
         }

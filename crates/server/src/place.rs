@@ -1,9 +1,8 @@
 //! Where a round belongs, and the state by which its client comes back to it.
 //!
 //! A state is sealed for the person, the method, what is called and its arguments. It holds the
-//! name of a round and nothing else: the call itself waits in this process.
-
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+//! name of a round and nothing else: the call itself waits in this process, and is good as long as
+//! it does. A state that expired before it would have the client call again, and the tool run twice.
 
 use midcall_core::seal::{Context, Keys};
 use midcall_core::wire::{
@@ -60,7 +59,7 @@ impl Place {
         said.insert(meta::TIMEOUT.into(), ms.into());
         let told = InputRequiredResult {
             input_requests: InputRequests(requests.collect()),
-            request_state: Some(self.seal(&round.name, within + settings.kept, &settings.keys)?),
+            request_state: Some(self.seal(&round.name, &settings.keys)?),
             meta: Some(said),
             rest: Members::default(),
         };
@@ -68,14 +67,8 @@ impl Place {
         told.write(Revision::V2026_07_28).map_err(unsayable)
     }
 
-    fn seal(&self, name: &str, lives: Duration, keys: &Keys) -> Result<RequestState, ErrorData> {
-        let expires = now().saturating_add(lives.as_secs()).saturating_add(1);
-        let sealed = keys.seal_text(
-            name.as_bytes(),
-            &self.context(),
-            Some(expires),
-            token::bits(),
-        );
+    fn seal(&self, name: &str, keys: &Keys) -> Result<RequestState, ErrorData> {
+        let sealed = keys.seal_text(name.as_bytes(), &self.context(), None, token::bits());
         sealed
             .map(RequestState)
             .map_err(|why| internal(why.to_string()))
@@ -89,7 +82,7 @@ impl Place {
         if state.len() > LONGEST {
             return None;
         }
-        let name = keys.open_text(state, &self.context(), now()).ok()?;
+        let name = keys.open_text(state, &self.context(), 0).ok()?;
         String::from_utf8(name).ok().map(Brought::Ours)
     }
 
@@ -121,11 +114,6 @@ fn internal(why: String) -> ErrorData {
     ErrorData::internal_error(why, None)
 }
 
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.unwrap_or_default().as_secs()
-}
-
 #[cfg(test)]
 mod tests {
     use midcall_core::seal::Secret;
@@ -133,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_state_is_good_until_it_expires_and_only_where_it_was_given() {
+    fn a_state_is_good_only_where_it_was_given() {
         let place = |principal: &str, name: &str| Place {
             principal: principal.into(),
             method: Method::Tool,
@@ -141,23 +129,18 @@ mod tests {
             arguments: [7; 32],
         };
         let keys = Keys::new(Secret::from([1; 32]));
-        let (ana, eve) = (place("ana", "delete"), place("eve", "delete"));
-        let until = |expires: u64| {
-            let sealed = keys.seal_text(b"round", &ana.context(), Some(expires), token::bits());
-            sealed.unwrap()
-        };
-        let brought = |place: &Place, state: &str| match place.open(state, &keys) {
+        let ana = place("ana", "delete");
+        let brought = |place: &Place, state: &str, keys: &Keys| match place.open(state, keys) {
             Some(Brought::Ours(name)) => Some(name),
             Some(Brought::Theirs(_)) | None => None,
         };
-        assert_eq!(brought(&ana, &until(now() + 60)).as_deref(), Some("round"));
-        for expires in [0, now() - 1, now()] {
-            assert_eq!(brought(&ana, &until(expires)), None, "at {expires}");
+        let RequestState(state) = ana.seal("round", &keys).unwrap();
+        assert_eq!(brought(&ana, &state, &keys).as_deref(), Some("round"));
+        for elsewhere in [place("eve", "delete"), place("ana", "list")] {
+            assert_eq!(brought(&elsewhere, &state, &keys), None);
         }
-        for elsewhere in [&eve, &place("ana", "list")] {
-            assert_eq!(brought(elsewhere, &until(now() + 60)), None);
-        }
-        let longest = ana.seal("round", Duration::MAX, &keys).unwrap();
-        assert!(brought(&ana, &longest.0).is_some(), "no time is too long");
+        let others = Keys::new(Secret::from([2; 32]));
+        assert_eq!(brought(&ana, &state, &others), None);
+        assert_eq!(brought(&ana, &format!("{state}x"), &keys), None);
     }
 }

@@ -113,6 +113,7 @@ impl<K: Kind> Question<K> {
             dangerous: self.dangerous,
         });
         if let Some(value) = self.prefilled(&call, &asking) {
+            call.given(&asking.key);
             return Ok(Answer::Accepted(value));
         }
         let mut times = settings.times;

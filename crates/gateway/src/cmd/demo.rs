@@ -8,10 +8,12 @@ mod wire;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use midcall_core::Limits;
 use midcall_core::catalog::Locale;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
@@ -51,6 +53,9 @@ pub struct Cmd {
     locale: String,
 }
 
+/// How many pieces are played at once.
+const PLAYS: usize = 32;
+
 /// How long the last calls may take to end.
 const GOODBYE: Duration = Duration::from_secs(2);
 
@@ -73,6 +78,7 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
         rules: rules(patience, locale),
         errors: errors.clone(),
         gateways: gateways.clone(),
+        places: Arc::new(Semaphore::new(PLAYS)),
     };
     let mut serving = local.serve(Site {
         home: "page/demo.html",

@@ -25,7 +25,7 @@ impl<S: Service<RoleServer>> Layer<S> {
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
         let Some((parked, at)) = self.asks.parks.find(name) else {
-            return self.gone(place.method);
+            return self.gone(place.method, client);
         };
         let responses = InputResponses(Members(responses.into_iter().collect()));
         let outcomes = context.meta.get(meta::OUTCOME);
@@ -80,10 +80,21 @@ impl<S: Service<RoleServer>> Layer<S> {
         if let Err(unfit) = round.asked[0].check(reply, None) {
             return Ok(complete(model::unfit(&unfit, locale), client));
         }
-        if !parked.say(at, result, sent.digest) {
-            return say("mcp.elicitation.model.timed_out");
+        if parked.say(at, result, sent.digest) {
+            return self.go_on(&parked, at, place, client, context).await;
         }
-        self.go_on(&parked, at, place, client, context).await
+        match parked.round(at).said {
+            Some(said) if said == sent.digest => {
+                self.go_on(&parked, at, place, client, context).await
+            }
+            Some(_) => say("mcp.elicitation.model.answered"),
+            // Too late. What came after it is told all the same: nobody else would hear it.
+            None => {
+                let late = locale.say("mcp.elicitation.model.timed_out", &[]);
+                let next = self.go_on(&parked, at, place, client, context).await;
+                Ok(complete(model::after(&late, next), client))
+            }
+        }
     }
 
     /// Waits for what comes after a round.
@@ -95,21 +106,26 @@ impl<S: Service<RoleServer>> Layer<S> {
         client: Client,
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
+        let waiter = parked.wait();
         parked.call.resume(Current::of(&context));
         let next = tokio::select! {
             biased;
             next = parked.next(at) => next,
             () = context.ct.cancelled() => {
-                self.asks.parks.forget(parked);
+                // Clients repeat a retry when its connection breaks, and that is noticed later.
+                if waiter.is_alone() {
+                    self.asks.parks.forget(parked);
+                }
                 return Err(taken_back());
             }
         };
         match next {
             Some(Next::Over(outcome)) => place.wrap(outcome),
             Some(Next::Asked(round)) => {
+                parked.call.away();
                 self.tell(&round, place, client, parked.call.hints.structured)
             }
-            None => self.gone(place.method),
+            None => self.gone(place.method, client),
         }
     }
 }

@@ -17,4 +17,5 @@ mod misuse;
 mod races;
 mod rounds;
 mod settings;
+mod strain;
 mod world;

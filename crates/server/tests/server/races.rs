@@ -239,21 +239,3 @@ async fn whoever_still_asks_when_the_tool_is_over_hears_that() {
     })
     .await;
 }
-
-#[tokio::test]
-async fn cancelling_one_of_two_retries_ends_the_call_for_both() {
-    let connected = MODERN
-        .connect(crate::world::World::default().with_asks(), &Person::quiet())
-        .await;
-    let first = connected.once("tools/call", call("slow")).await.0["result"].clone();
-    let params = retry("slow", &first, "question1", "Ana");
-    let (id, _) = connected.begin("tools/call", params.clone()).await;
-    let (_, other) = connected.begin("tools/call", params).await;
-    connected.cancel(id).await;
-    let got = Got(other.await.unwrap());
-    assert!(
-        got.is_error() && got.text().starts_with("This call is over"),
-        "{got:?}"
-    );
-    assert_eq!(connected.server().waiting(), 0);
-}

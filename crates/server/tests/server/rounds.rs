@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use midcall_server::testing::{Client, Connected, Got, Person};
 use midcall_server::{Asks, WithAsks};
+use rmcp::ErrorData;
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -211,7 +212,8 @@ async fn a_call_belongs_to_the_person_who_made_it() {
     // Who it is comes with the request, as an authenticating transport would put it there.
     let asks = Asks::new().principal(|request| {
         let user = request.meta.get("user").and_then(Value::as_str);
-        user.unwrap_or_default().to_owned()
+        let nobody = || ErrorData::invalid_request("who are you?", None);
+        user.map(str::to_owned).ok_or_else(nobody)
     });
     let connected = MODERN
         .connect(asks.around(World::default()), &Person::quiet())

@@ -19,8 +19,6 @@ use crate::http::{App, Caller, Name, Refusal};
 
 /// Messages that may wait for a slow reader.
 const MESSAGES: usize = 16;
-/// Plays at once: each has a server of its own.
-const PLAYS: usize = 32;
 
 pub fn routes(stage: Stage) -> Router<Arc<App<Memory, Mailroom>>> {
     Router::new()
@@ -42,12 +40,14 @@ async fn ask(
     Name(name): Name,
 ) -> Result<Response, Refusal> {
     let piece = gallery::named(&name).ok_or(Refusal::NotFound)?;
-    if stage.gateways.len() >= PLAYS {
-        return Err(Refusal::TooManyStreams);
-    }
+    let place = stage.places.clone().try_acquire_owned();
+    let place = place.map_err(|_| Refusal::TooManyStreams)?;
     let (tell, messages) = mpsc::channel(MESSAGES);
     let mut play = JoinSet::new(); // Ends with the stream it is kept in.
-    play.spawn(stage.play(piece, tell));
+    play.spawn(async move {
+        stage.play(piece, tell).await;
+        drop(place);
+    });
     let lines = unfold((messages, play), |(mut messages, play)| async {
         let line = format!("{}\n", messages.recv().await?);
         Some((Ok::<_, Infallible>(line), (messages, play)))

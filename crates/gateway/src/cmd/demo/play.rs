@@ -6,11 +6,13 @@
 use std::env;
 use std::io;
 use std::os::unix::net;
+use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{self, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -33,6 +35,8 @@ pub struct Stage {
     pub errors: Printer,
     /// The gateways at work.
     pub gateways: TaskTracker,
+    /// Room for so many plays at once: each has a server of its own.
+    pub places: Arc<Semaphore>,
 }
 
 /// The longest message that is taken, in bytes.

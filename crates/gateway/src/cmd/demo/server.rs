@@ -25,6 +25,7 @@ use forms::{Invitation, Login, Moving, Publish, Report, Watched};
 
 /// A tool for every kind of question.
 struct Server {
+    patience: Duration,
     elsewhere: Elsewhere,
 }
 
@@ -47,6 +48,7 @@ struct Ordering {
 /// `patience`.
 pub async fn run(patience: Duration, locale: Locale) -> anyhow::Result<()> {
     let server = Server {
+        patience,
         elsewhere: Elsewhere::default(),
     };
     let asks = Asks::new().within(patience).locale(locale);
@@ -179,17 +181,17 @@ impl Server {
 
     #[tool(description = "Asks for any number of texts, as no revision can say it")]
     async fn tags(&self, peer: Peer<RoleServer>) -> Result<String, ErrorData> {
-        other::ask(&peer, other::labels()).await
+        other::ask(&peer, self.patience, other::labels()).await
     }
 
     #[tool(description = "Asks for a form with groups in it, as no revision can say it")]
     async fn group(&self, peer: Peer<RoleServer>) -> Result<String, ErrorData> {
-        other::ask(&peer, other::delivery()).await
+        other::ask(&peer, self.patience, other::delivery()).await
     }
 
     #[tool(description = "Asks for JSON, as no revision can say it")]
     async fn json(&self, peer: Peer<RoleServer>) -> Result<String, ErrorData> {
-        other::ask(&peer, other::headers()).await
+        other::ask(&peer, self.patience, other::headers()).await
     }
 
     #[tool(
@@ -213,9 +215,9 @@ impl Server {
             .confirm("Delete 3 databases?")
             .because("This cannot be undone. Their backups go with them.")
             .dangerous();
-        Ok(match sure.await? {
-            Answer::Accepted(true) => "Deleted (not really)".into(),
-            _ => "Nothing was deleted".into(),
+        Ok(match sure.await?.agreed() {
+            true => "Deleted (not really)".into(),
+            false => "Nothing was deleted".into(),
         })
     }
 
@@ -237,7 +239,7 @@ impl Server {
 
     #[tool(description = "Asks with words that want to do harm")]
     async fn hostile(&self, peer: Peer<RoleServer>) -> Result<String, ErrorData> {
-        other::ask(&peer, other::hostile()).await
+        other::ask(&peer, self.patience, other::hostile()).await
     }
 
     #[tool(description = "Sends the person to a page, and waits until they are done there")]
@@ -264,7 +266,7 @@ impl Server {
 
     #[tool(description = "Sends the person to what is no page")]
     async fn link_refused(&self, peer: Peer<RoleServer>) -> Result<String, ErrorData> {
-        other::ask(&peer, other::script()).await
+        other::ask(&peer, self.patience, other::script()).await
     }
 
     #[tool(

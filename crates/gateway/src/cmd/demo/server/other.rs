@@ -1,19 +1,34 @@
 //! Questions as other servers ask them: `midcall-server` refuses to put what no revision has words
 //! for, or what wants to do harm. A person must be safe from them all the same.
 
+use std::time::Duration;
+
 use midcall_core::wire::ElicitRequestParams;
 use rmcp::model::{ClientResult, CustomRequest, ServerRequest};
+use rmcp::service::PeerRequestOptions;
 use rmcp::{ErrorData, Peer, RoleServer};
 use serde_json::{Value, json};
 
 /// Asks by a request, as it is, and says what came of it.
-pub async fn ask(peer: &Peer<RoleServer>, params: Value) -> Result<String, ErrorData> {
+pub async fn ask(
+    peer: &Peer<RoleServer>,
+    patience: Duration,
+    params: Value,
+) -> Result<String, ErrorData> {
     let request = CustomRequest::new(ElicitRequestParams::METHOD, Some(params));
-    let response = peer
-        .send_request(ServerRequest::CustomRequest(request))
-        .await;
-    let failed = |error: rmcp::ServiceError| ErrorData::internal_error(error.to_string(), None);
-    let action = match response.map_err(failed)? {
+    let request = ServerRequest::CustomRequest(request);
+    let options = PeerRequestOptions::with_timeout(patience);
+    let failed = |error: rmcp::ServiceError| {
+        let text = format!("this client could not be asked by a request: {error}");
+        ErrorData::internal_error(text, None)
+    };
+    let sent = peer.send_cancellable_request(request, options).await;
+    let action = match sent
+        .map_err(failed)?
+        .await_response()
+        .await
+        .map_err(failed)?
+    {
         ClientResult::ElicitResult(result) => {
             serde_json::to_value(result.action).unwrap_or_default()
         }
