@@ -11,6 +11,7 @@ use rmcp::{Peer, RoleServer};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::asking::{Asking, Reply};
 use crate::asks::Asks;
@@ -36,6 +37,8 @@ pub(crate) struct Call {
     pub over: CancellationToken,
     /// Legacy clients show one question at a time.
     pub turn: tokio::sync::Mutex<()>,
+    /// What the client is told of questions that the tool no longer waits for.
+    pub farewells: TaskTracker,
     asked: AtomicU32,
 }
 
@@ -132,6 +135,7 @@ impl Call {
             inbox: Inbox::default(),
             over: CancellationToken::new(),
             turn: tokio::sync::Mutex::new(()),
+            farewells: TaskTracker::new(),
             asked: AtomicU32::new(0),
         };
         Arc::new(call)
@@ -253,6 +257,8 @@ impl Call {
             Some("timed_out") => Err(AskError::TimedOut {
                 after: asking.within,
             }),
+            // Nobody put it away: the call was given up, or the gateway ends.
+            Some("withdrawn") => Err(AskError::Gone),
             Some("unavailable") => Err(self.nobody(Nobody::Undeclared(asking.mode()), asking)),
             _ => Ok(()),
         }

@@ -153,7 +153,12 @@ impl<S: Service<RoleServer>> Layer<S> {
         let mut running = Running::new(self.inner.clone(), request, context);
         let open = tokio::select! {
             biased;
-            outcome = &mut running => return place.wrap(outcome),
+            outcome = &mut running => {
+                // After its result nobody listens: what it took back is told before.
+                call.farewells.close();
+                call.farewells.wait().await;
+                return place.wrap(outcome);
+            }
             open = questions.next() => open,
             () = cancelled.cancelled() => return Err(taken_back()),
         };

@@ -222,6 +222,21 @@ impl<K: Suggest> Question<K> {
 }
 
 impl Question<Link> {
+    /// What `{id}` in the link stands for. Note it before you ask: whoever comes back with another
+    /// one was not sent by you.
+    ///
+    /// ```
+    /// # async fn expect(id: &str) {}
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+    /// let link = ask.link("Sign in", "https://example.com/in?state={id}");
+    /// expect(link.link_id()).await;
+    /// link.await?.accepted()?;
+    /// # Ok(()) }
+    /// ```
+    pub fn link_id(&self) -> &str {
+        self.kind.id()
+    }
+
     /// Asks, and once the person agreed waits until what the link leads to is done. Then the client
     /// is told, where its revision has a word for that.
     ///
