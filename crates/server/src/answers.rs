@@ -87,6 +87,16 @@ struct Written {
 
 impl Answers {
     /// Reads them.
+    ///
+    /// ```
+    /// use midcall_server::{Answers, AnswersError};
+    ///
+    /// let answers = Answers::read(r#"{"answers": [
+    ///     {"message": "(?i)colour", "action": "accept", "content": {"selected": "red"}}
+    /// ]}"#)?;
+    /// assert!(matches!(Answers::read("{"), Err(AnswersError::Shape { line: 1, .. })));
+    /// # Ok::<(), AnswersError>(())
+    /// ```
     pub fn read(text: &str) -> Result<Self, AnswersError> {
         if text.len() > MOST {
             return Err(AnswersError::TooLong(text.len()));

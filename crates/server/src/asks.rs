@@ -1,15 +1,13 @@
 //! How a server asks: settings, and the calls that wait for an answer.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use midcall_core::catalog::Locale;
 use midcall_core::seal::{Keys, Secret};
-use midcall_core::wire::{ElicitationCompleteParams, Revision};
-use rmcp::model::{CustomNotification, ServerNotification};
 use rmcp::service::RequestContext;
-use rmcp::{ErrorData, Peer, RoleServer, ServerHandler, Service};
+use rmcp::{ErrorData, RoleServer, ServerHandler, Service};
 use serde_json::Value;
 
 use crate::answers::Answers;
@@ -17,6 +15,7 @@ use crate::ask::Ask;
 use crate::call::{Call, Client, Method};
 use crate::handler::Handler;
 use crate::layer::Layer;
+use crate::links::Links;
 use crate::model::Hints;
 use crate::observe::{Answered, Asked};
 use crate::park::Parks;
@@ -40,7 +39,7 @@ use crate::token;
 pub struct Asks {
     pub(crate) settings: Arc<Settings>,
     pub(crate) parks: Arc<Parks>,
-    links: Arc<Mutex<Links>>,
+    pub(crate) links: Arc<Mutex<Links>>,
 }
 
 #[derive(Clone)]
@@ -61,19 +60,18 @@ pub(crate) struct Settings {
     pub on_answer: Option<Arc<OnAnswer>>,
 }
 
-/// Who was given which link.
-type Links = VecDeque<(String, Peer<RoleServer>)>;
-
 type Principal = dyn Fn(&RequestContext<RoleServer>) -> Result<String, ErrorData> + Send + Sync;
 type OnAsk = dyn Fn(&Asked<'_>) + Send + Sync;
 type OnAnswer = dyn Fn(&Answered<'_>) + Send + Sync;
 
-/// How many links are remembered until somebody says that they are done.
-const MOST_LINKS: usize = 1_024;
-
 impl Asks {
     /// The usual settings: five minutes for an answer, ten thousand calls that wait, and a model
     /// may be told to ask where the client cannot.
+    ///
+    /// ```
+    /// use midcall_server::Asks;
+    /// let asks = Asks::new().within(std::time::Duration::from_secs(60)).at_most(100);
+    /// ```
     pub fn new() -> Self {
         Self {
             settings: Arc::new(Settings {
@@ -103,6 +101,14 @@ impl Asks {
     }
 
     /// Puts the layer around a handler: any `rmcp` handler, macro routers included.
+    ///
+    /// ```
+    /// use midcall_server::Asks;
+    /// # #[derive(Clone)] struct Files;
+    /// # impl rmcp::ServerHandler for Files {}
+    ///
+    /// let server = Asks::new().without_model().around(Files); // then `.serve(transport)`
+    /// ```
     pub fn around<S: Service<RoleServer>>(&self, handler: S) -> Layer<S> {
         Layer::new(handler, self.clone())
     }
@@ -243,6 +249,14 @@ impl Asks {
     }
 
     /// Takes answers from a file before anybody is asked.
+    ///
+    /// ```
+    /// use midcall_server::{Answers, Asks};
+    ///
+    /// let always = r#"{"answers": [{"action": "decline", "reason": "This is a test", "times": 1000}]}"#;
+    /// let asks = Asks::new().answers(Answers::read(always)?);
+    /// # Ok::<(), midcall_server::AnswersError>(())
+    /// ```
     pub fn answers(self, answers: Answers) -> Self {
         self.set(|settings| settings.answers = Some(answers))
     }
@@ -301,54 +315,29 @@ impl Asks {
     }
 
     /// Tells when a question is put.
+    ///
+    /// ```
+    /// use midcall_server::Asks;
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// static ASKED: AtomicU64 = AtomicU64::new(0);
+    /// let asks = Asks::new().on_ask(|_| drop(ASKED.fetch_add(1, Ordering::Relaxed)));
+    /// ```
     pub fn on_ask(self, observer: impl Fn(&Asked<'_>) + Send + Sync + 'static) -> Self {
         self.set(|settings| settings.on_ask = Some(Arc::new(observer)))
     }
 
     /// Tells how a question ended.
-    pub fn on_answer(self, observer: impl Fn(&Answered<'_>) + Send + Sync + 'static) -> Self {
-        self.set(|settings| settings.on_answer = Some(Arc::new(observer)))
-    }
-
-    /// Tells the client that what a link led to is done, by the id that stood in the link. `true`
-    /// if that client is there and its revision has a word for it; others learn it by calling
-    /// again.
     ///
     /// ```
-    /// # async fn callback(asks: midcall_server::Asks, state: String) {
-    /// // In the handler of the address that the sign-in comes back to:
-    /// asks.complete(&state).await;
-    /// # }
+    /// use midcall_server::{Asks, How};
+    ///
+    /// let asks = Asks::new().on_answer(|answered| if answered.how == How::Unfit {
+    ///     println!("{} did not fit, time {}", answered.asked.key, answered.asked.time);
+    /// });
     /// ```
-    pub async fn complete(&self, id: &str) -> bool {
-        let peer = {
-            let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
-            let found = links.iter().position(|(known, _)| known == id);
-            found.and_then(|at| links.remove(at))
-        };
-        let Some((id, peer)) = peer else {
-            return false;
-        };
-        let done = ElicitationCompleteParams {
-            elicitation_id: id,
-            rest: Default::default(),
-        };
-        let Ok(params) = done.write(Revision::V2025_11_25) else {
-            return false;
-        };
-        let method = ElicitationCompleteParams::METHOD;
-        let told = CustomNotification::new(method, Some(Value::Object(params)));
-        let told = ServerNotification::CustomNotification(told);
-        peer.send_notification(told).await.is_ok()
-    }
-
-    /// Remembers who was given a link.
-    pub(crate) fn linked(&self, id: &str, peer: Peer<RoleServer>) {
-        let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
-        if links.len() == MOST_LINKS {
-            links.pop_front();
-        }
-        links.push_back((id.to_owned(), peer));
+    pub fn on_answer(self, observer: impl Fn(&Answered<'_>) + Send + Sync + 'static) -> Self {
+        self.set(|settings| settings.on_answer = Some(Arc::new(observer)))
     }
 
     pub(crate) fn principal_of(

@@ -15,6 +15,15 @@ use serde_json::Value;
 use crate::layer::Layer;
 
 /// A [`Layer`] that is a handler itself: [`Asks::handler`](crate::Asks::handler).
+///
+/// ```
+/// use midcall_server::{Asks, Handler};
+/// # #[derive(Clone)] struct Files;
+/// # impl rmcp::ServerHandler for Files {}
+///
+/// // Whatever takes a `ServerHandler` takes this.
+/// let handler: Handler<Files> = Asks::new().handler(Files);
+/// ```
 pub struct Handler<H>(Layer<H>);
 
 impl<H: ServerHandler> Handler<H> {

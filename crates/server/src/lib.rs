@@ -124,6 +124,7 @@ mod handler;
 mod inbox;
 pub mod kind;
 mod layer;
+mod links;
 mod live;
 mod model;
 mod observe;

@@ -73,6 +73,13 @@ pub struct Answered<'a> {
 }
 
 /// How a question ended.
+///
+/// ```
+/// use midcall_server::How;
+/// fn is_answer(how: How) -> bool {
+///     matches!(how, How::Accepted | How::Declined | How::Cancelled)
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum How {

@@ -62,12 +62,24 @@ impl<K: Kind> Question<K> {
     }
 
     /// How long it waits. After that the ask is [`AskError::TimedOut`]: silence is no consent.
+    ///
+    /// ```
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+    /// ask.confirm("Is somebody there?").within(std::time::Duration::from_secs(20)).await?;
+    /// # Ok(()) }
+    /// ```
     pub fn within(mut self, patience: Duration) -> Self {
         self.within = Some(patience);
         self
     }
 
     /// Why it is asked: people read it below the question.
+    ///
+    /// ```
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+    /// ask.integer("Which port?").because("8080 is taken by another program").await?;
+    /// # Ok(()) }
+    /// ```
     pub fn because(mut self, reason: impl Into<String>) -> Self {
         self.because = Some(reason.into());
         self
@@ -75,6 +87,12 @@ impl<K: Kind> Question<K> {
 
     /// What it is known by: for answers given [beforehand](crate::Asks::prefilled), and for
     /// observers.
+    ///
+    /// ```
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+    /// ask.text("Which city?").id("city").await?; // `Asks::prefilled("city", "Lisbon")` answers it.
+    /// # Ok(()) }
+    /// ```
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
@@ -82,6 +100,17 @@ impl<K: Kind> Question<K> {
 
     /// A rule beyond what a form can say. A person whose answer breaks it is asked again, and told
     /// why.
+    ///
+    /// ```
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+    /// ask.date("For which day?")
+    ///     .must(|day| match day.ends_with("-12-25") {
+    ///         true => Err("We are closed on that day"),
+    ///         false => Ok(()),
+    ///     })
+    ///     .await?;
+    /// # Ok(()) }
+    /// ```
     pub fn must<E: Into<String>>(
         mut self,
         rule: impl Fn(&K::Value) -> Result<(), E> + Send + Sync + 'static,

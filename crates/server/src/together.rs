@@ -9,6 +9,22 @@ use crate::question::Question;
 
 /// Questions that can be put together: a tuple of up to six, or a list of one kind.
 /// [`Ask::together`](crate::Ask::together) takes them.
+///
+/// ```
+/// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+/// let names = ["Ana", "Rui"];
+/// let ages = names.map(|name| ask.integer(format!("How old is {name}?")).range(0..=150));
+/// let ages = ask.together(Vec::from(ages)).await?;
+/// # Ok(()) }
+/// ```
+///
+/// What is no question cannot be asked:
+///
+/// ```compile_fail,E0277
+/// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+/// ask.together(("Name", "Age")).await?;
+/// # Ok(()) }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are not questions that can be asked together",
     label = "not questions",

@@ -28,12 +28,30 @@ pub struct Choice {
 }
 
 /// One of several options: [`Ask::select`](crate::Ask::select).
+///
+/// ```
+/// use midcall_server::kind::Select;
+/// use midcall_server::{Ask, Question};
+///
+/// fn colour(ask: &Ask) -> Question<Select> {
+///     ask.select("Which colour?", ["red", "green"]).default("red")
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Select {
     pub(crate) options: Vec<Choice>,
 }
 
 /// Some of several options: [`Ask::select_many`](crate::Ask::select_many).
+///
+/// ```
+/// use midcall_server::kind::SelectMany;
+/// use midcall_server::{Ask, Question};
+///
+/// fn extras(ask: &Ask, offered: &[String]) -> Question<SelectMany> {
+///     ask.select_many("Which extras?", offered).at_most(3)
+/// }
+/// ```
 #[derive(Debug)]
 pub struct SelectMany {
     pub(crate) options: Vec<Choice>,
@@ -42,6 +60,11 @@ pub struct SelectMany {
 
 impl Choice {
     /// An option that is called what it is.
+    ///
+    /// ```
+    /// use midcall_server::kind::Choice;
+    /// assert_eq!(Choice::new("red"), "red".into());
+    /// ```
     pub fn new(value: impl Into<String>) -> Self {
         Self {
             value: value.into(),
@@ -51,12 +74,22 @@ impl Choice {
     }
 
     /// What people read instead of the value.
+    ///
+    /// ```
+    /// use midcall_server::kind::Choice;
+    /// assert_eq!(Choice::new("r").title("Red as a rose"), ("r", "Red as a rose").into());
+    /// ```
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
     /// Help for people.
+    ///
+    /// ```
+    /// use midcall_server::kind::Choice;
+    /// let garden = Choice::new("garden").title("In the garden").description("If it is warm");
+    /// ```
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
@@ -109,12 +142,24 @@ impl<V: Into<String>, T: Into<String>> From<(V, T)> for Choice {
 /// ```
 impl Question<SelectMany> {
     /// At least so many.
+    ///
+    /// ```
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+    /// ask.select_many("Which days?", ["Monday", "Tuesday"]).at_least(1).await?;
+    /// # Ok(()) }
+    /// ```
     pub fn at_least(mut self, options: u64) -> Self {
         self.kind.rules.insert("minItems".into(), options.into());
         self
     }
 
     /// At most so many.
+    ///
+    /// ```
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+    /// ask.select_many("Your two favourites?", ["red", "green", "blue"]).at_least(2).at_most(2).await?;
+    /// # Ok(()) }
+    /// ```
     pub fn at_most(mut self, options: u64) -> Self {
         self.kind.rules.insert("maxItems".into(), options.into());
         self

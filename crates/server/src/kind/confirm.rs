@@ -7,6 +7,15 @@ use crate::error::Unaskable;
 use crate::question::Question;
 
 /// Yes or no: [`Ask::confirm`](crate::Ask::confirm).
+///
+/// ```
+/// use midcall_server::kind::Confirm;
+/// use midcall_server::{Ask, Question};
+///
+/// fn sure(ask: &Ask, files: usize) -> Question<Confirm> {
+///     ask.confirm(format!("Delete {files} files?")).dangerous()
+/// }
+/// ```
 #[derive(Debug, Default)]
 pub struct Confirm(());
 

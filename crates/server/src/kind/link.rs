@@ -7,6 +7,15 @@ use crate::error::Unaskable;
 use crate::token;
 
 /// A link that the person opens in their browser: [`Ask::link`](crate::Ask::link).
+///
+/// ```
+/// use midcall_server::kind::Link;
+/// use midcall_server::{Ask, Question};
+///
+/// fn sign_in(ask: &Ask) -> Question<Link> {
+///     ask.link("Sign in to the archive", "https://example.com/in?state={id}")
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Link {
     url: String,
@@ -44,6 +53,13 @@ impl Link {
 
 impl Opened {
     /// What the question was known by: `{id}` in the link stood for it.
+    ///
+    /// ```
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+    /// let opened = ask.link("Pay", "https://example.com/pay/{id}").await?.accepted()?;
+    /// let order = format!("order {}", opened.id()); // The page that it led to knows the same id.
+    /// # Ok(()) }
+    /// ```
     pub fn id(&self) -> &str {
         &self.id
     }

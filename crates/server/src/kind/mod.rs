@@ -40,6 +40,15 @@ pub use text::{Date, DateTime, Email, Tags, Text};
 
 /// Something a person can be asked for. The kinds are in this module; there is no need to write
 /// others, since a [`Record`] is any form.
+///
+/// ```
+/// use midcall_server::Question;
+/// use midcall_server::kind::Kind;
+///
+/// fn briefly<K: Kind>(question: Question<K>) -> Question<K> {
+///     question.within(std::time::Duration::from_secs(30))
+/// }
+/// ```
 pub trait Kind: sealed::Sealed + Send + 'static {
     /// What the tool gets.
     type Value: Send + 'static;
@@ -54,6 +63,26 @@ pub trait Kind: sealed::Sealed + Send + 'static {
 }
 
 /// A kind whose form can start with something.
+///
+/// ```
+/// use midcall_server::Question;
+/// use midcall_server::kind::Suggest;
+///
+/// fn as_last_time<K: Suggest>(question: Question<K>, last: Option<K::Value>) -> Question<K> {
+///     match last {
+///         Some(value) => question.default(value),
+///         None => question,
+///     }
+/// }
+/// ```
+///
+/// A link cannot:
+///
+/// ```compile_fail,E0599
+/// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+/// ask.link("Sign in", "https://example.com/in").default("yes").await?;
+/// # Ok(()) }
+/// ```
 pub trait Suggest: Kind {
     /// That value, as content of the form.
     #[doc(hidden)]

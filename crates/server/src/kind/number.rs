@@ -9,12 +9,30 @@ use crate::error::Unaskable;
 use crate::question::Question;
 
 /// A number: [`Ask::number`](crate::Ask::number).
+///
+/// ```
+/// use midcall_server::kind::Number;
+/// use midcall_server::{Ask, Question};
+///
+/// fn price(ask: &Ask) -> Question<Number> {
+///     ask.number("How much?").range(0.0..=99.5).step(0.5)
+/// }
+/// ```
 #[derive(Debug, Default)]
 pub struct Number {
     rules: Map<String, Value>,
 }
 
 /// A whole number: [`Ask::integer`](crate::Ask::integer).
+///
+/// ```
+/// use midcall_server::kind::Integer;
+/// use midcall_server::{Ask, Question};
+///
+/// fn port(ask: &Ask) -> Question<Integer> {
+///     ask.integer("Which port?").range(1..=65_535).default(8080)
+/// }
+/// ```
 #[derive(Debug, Default)]
 pub struct Integer {
     rules: Map<String, Value>,
@@ -35,6 +53,13 @@ macro_rules! number {
         /// ```
         impl Question<$kind> {
             /// From, and up to.
+            ///
+            /// ```
+            /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+            /// ask.integer("How many guests?").range(1..=12).await?;
+            /// ask.number("How warm?").range(-40.0..=60.0).await?;
+            /// # Ok(()) }
+            /// ```
             pub fn range(mut self, range: RangeInclusive<$type>) -> Self {
                 let rules = &mut self.kind.rules;
                 rules.insert("minimum".into(), (*range.start()).into());
@@ -43,6 +68,13 @@ macro_rules! number {
             }
 
             /// What it must be a multiple of. Clients that cannot check it say it.
+            ///
+            /// ```
+            /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+            /// ask.integer("How many eggs?").step(6).await?;
+            /// ask.number("Which shoe size?").step(0.5).await?;
+            /// # Ok(()) }
+            /// ```
             pub fn step(mut self, step: $type) -> Self {
                 self.kind.rules.insert("multipleOf".into(), step.into());
                 self

@@ -12,6 +12,21 @@ use crate::error::Unaskable;
 use crate::schema;
 
 /// A struct that a person can fill in: [`Ask::form`](crate::Ask::form).
+///
+/// ```
+/// use midcall_server::kind::Record;
+/// use midcall_server::{Ask, Question};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Address {
+///     street: String,
+///     city: Option<String>,
+/// }
+///
+/// fn address(ask: &Ask) -> Question<Record<Address>> {
+///     ask.form("Where should it go?")
+/// }
+/// ```
 pub struct Record<T>(pub(crate) PhantomData<fn() -> T>);
 
 /// What can be asked for as a form: structs that `serde` can read and `schemars` can describe.

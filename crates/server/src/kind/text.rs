@@ -7,25 +7,58 @@ use crate::error::Unaskable;
 use crate::question::Question;
 
 /// A text: [`Ask::text`](crate::Ask::text).
+///
+/// ```
+/// use midcall_server::kind::Text;
+/// use midcall_server::{Ask, Question};
+///
+/// fn name(ask: &Ask) -> Question<Text> {
+///     ask.text("What is your name?").min(1).max(80)
+/// }
+/// ```
 #[derive(Debug, Default)]
 pub struct Text {
     rules: Map<String, Value>,
 }
 
 /// A day of the calendar, `2026-07-28`: [`Ask::date`](crate::Ask::date).
+///
+/// ```
+/// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+/// let day: String = ask.date("For which day?").default("2026-12-24").await?.accepted()?;
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Default)]
 pub struct Date(());
 
 /// A day and time with an offset, `2026-07-28T09:30:00Z`: [`Ask::date_time`](crate::Ask::date_time).
+///
+/// ```
+/// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+/// let when: String = ask.date_time("When does it start?").await?.accepted()?;
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Default)]
 pub struct DateTime(());
 
 /// An e-mail address: [`Ask::email`](crate::Ask::email).
+///
+/// ```
+/// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+/// let to: String = ask.email("Who should get it?").await?.accepted()?;
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Default)]
 pub struct Email(());
 
 /// Any number of free texts: [`Ask::tags`](crate::Ask::tags). No revision has a field for that:
 /// clients show a text, and people put commas between tags.
+///
+/// ```
+/// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+/// let tags: Vec<String> = ask.tags("Which tags?").default(vec!["new".into()]).await?.accepted()?;
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Default)]
 pub struct Tags {
     rules: Map<String, Value>,
@@ -55,27 +88,57 @@ pub struct Tags {
 /// ```
 impl Question<Text> {
     /// At least so many characters.
+    ///
+    /// ```
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+    /// ask.text("Which country code?").min(2).max(2).await?;
+    /// # Ok(()) }
+    /// ```
     pub fn min(self, characters: u64) -> Self {
         self.rule("minLength", characters)
     }
 
     /// At most so many characters.
+    ///
+    /// ```
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+    /// ask.text("A title").max(60).await?;
+    /// # Ok(()) }
+    /// ```
     pub fn max(self, characters: u64) -> Self {
         self.rule("maxLength", characters)
     }
 
     /// What the text must match, as in JSON Schema: anywhere in it, unless `^` and `$` say
     /// otherwise. Clients that cannot check it show it; answers are held against it here.
+    ///
+    /// ```
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+    /// ask.text("Which flight?").pattern("^[A-Z]{2}[0-9]{1,4}$").await?;
+    /// # Ok(()) }
+    /// ```
     pub fn pattern(self, pattern: impl Into<String>) -> Self {
         self.rule("pattern", pattern.into())
     }
 
     /// An example that clients may show while nothing is typed.
+    ///
+    /// ```
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+    /// ask.text("Which flight?").placeholder("TP1364").await?;
+    /// # Ok(()) }
+    /// ```
     pub fn placeholder(self, example: impl Into<String>) -> Self {
         self.rule("examples", json!([example.into()]))
     }
 
     /// Several lines. The protocol has no word for it: clients that know none show one line.
+    ///
+    /// ```
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+    /// ask.text("What happened?").multiline().await?;
+    /// # Ok(()) }
+    /// ```
     pub fn multiline(self) -> Self {
         self.rule("format", "textarea")
     }
@@ -95,12 +158,24 @@ impl Question<Text> {
 /// ```
 impl Question<Tags> {
     /// At least so many.
+    ///
+    /// ```
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+    /// ask.tags("Which tags?").at_least(1).await?;
+    /// # Ok(()) }
+    /// ```
     pub fn at_least(mut self, tags: u64) -> Self {
         self.kind.rules.insert("minItems".into(), tags.into());
         self
     }
 
     /// At most so many.
+    ///
+    /// ```
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+    /// ask.tags("Which tags?").at_most(5).await?;
+    /// # Ok(()) }
+    /// ```
     pub fn at_most(mut self, tags: u64) -> Self {
         self.kind.rules.insert("maxItems".into(), tags.into());
         self

@@ -2,12 +2,11 @@
 
 use std::fmt;
 
-use rmcp::service::RunningService;
 use rmcp::{RoleServer, Service, ServiceExt};
-use serde_json::{Map, Value, json};
-use tokio::sync::oneshot;
+use serde_json::{Value, json};
 
-use super::person::{Heard, Person};
+use super::connected::{Connected, heard};
+use super::person::Person;
 use super::wire::Wire;
 use crate::layer::Layer;
 
@@ -33,42 +32,22 @@ pub enum Client {
     ModernModel,
 }
 
-/// A client that is connected to a server, with a person before it.
+/// Plays a story with every kind of client, one after the other.
 ///
 /// ```
 /// use midcall_server::WithAsks;
-/// use midcall_server::testing::{Client, Person};
-/// # use serde_json::json;
-/// # struct Files;
+/// use midcall_server::testing::{Person, for_every_client};
+/// # #[derive(Clone)] struct Files;
 /// # impl rmcp::ServerHandler for Files {}
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let connected = Client::V2025_11_25.connect(Files.with_asks(), &Person::quiet()).await;
-/// let got = connected.once("ping", json!({})).await;
-/// assert!(!got.is_error());
-/// assert!(connected.notes().is_empty() && connected.server().waiting() == 0);
+/// for_every_client(|client| async move {
+///     let connected = client.connect(Files.with_asks(), &Person::quiet()).await;
+///     assert!(!connected.tools().await.contains(&"delete".into()), "{client}");
+/// })
+/// .await;
 /// # }
 /// ```
-pub struct Connected<S: Service<RoleServer>> {
-    client: Client,
-    person: Person,
-    wire: Wire,
-    server: RunningService<RoleServer, Layer<S>>,
-}
-
-/// What a call came to.
-///
-/// ```
-/// use midcall_server::testing::Got;
-/// # use serde_json::json;
-/// let got = Got(json!({"error": {"code": -32602, "message": "no"}}));
-/// assert!(got.is_error());
-/// assert_eq!((got.code(), got.text(), got.pending()), (Some(-32602), "no", None));
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct Got(pub Value);
-
-/// Plays a story with every kind of client, one after the other.
 pub async fn for_every_client<F, Story>(story: F)
 where
     F: Fn(Client) -> Story,
@@ -93,6 +72,12 @@ impl Drop for Told {
 
 impl Client {
     /// Every kind.
+    ///
+    /// ```
+    /// use midcall_server::testing::Client;
+    /// let modern = Client::ALL.into_iter().filter(|client| client.is_modern());
+    /// assert_eq!(modern.count(), 2);
+    /// ```
     pub const ALL: [Self; 5] = [
         Self::V2025_06_18,
         Self::V2025_11_25,
@@ -132,6 +117,18 @@ impl Client {
     }
 
     /// Connects to a server, with a person before it.
+    ///
+    /// ```
+    /// use midcall_server::WithAsks;
+    /// use midcall_server::testing::{Client, Person};
+    /// # #[derive(Clone)] struct Files;
+    /// # impl rmcp::ServerHandler for Files {}
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let connected = Client::Model.connect(Files.with_asks(), &Person::declines()).await;
+    /// assert_eq!(connected.tools().await, ["sendElicitationResult"]);
+    /// # }
+    /// ```
     ///
     /// # Panics
     ///
@@ -192,7 +189,7 @@ impl Client {
     }
 
     /// What each request of a modern client says of it.
-    fn with_meta(self, mut params: Value) -> Value {
+    pub(super) fn with_meta(self, mut params: Value) -> Value {
         if self.is_modern() {
             let meta = json!({
                 "io.modelcontextprotocol/protocolVersion": self.version(),
@@ -207,158 +204,6 @@ impl Client {
     }
 }
 
-impl<S: Service<RoleServer>> Connected<S> {
-    /// Calls a tool, and answers what it asks, until there is a result.
-    ///
-    /// # Panics
-    ///
-    /// If the server goes away.
-    pub async fn call(&self, tool: &str, arguments: Value) -> Got {
-        let first = json!({"name": tool, "arguments": arguments});
-        self.all("tools/call", first).await
-    }
-
-    /// Makes any call that may ask, and answers what it asks.
-    ///
-    /// # Panics
-    ///
-    /// If the server goes away.
-    pub async fn all(&self, method: &str, first: Value) -> Got {
-        let mut params = first.clone();
-        let mut asked = Value::Null;
-        loop {
-            let got = self.once(method, params).await;
-            params = if got.0["result"]["resultType"] == "input_required" {
-                match self.round(&got.0["result"], &first) {
-                    Some(Ok(retry)) => retry,
-                    Some(Err(once_more)) => return once_more,
-                    None => std::future::pending().await,
-                }
-            } else if let Some(pending) = got.pending().or(got.mend(&asked)).cloned() {
-                asked = pending;
-                match self.model(&asked) {
-                    Some(Ok(call)) => call,
-                    Some(Err(once_more)) => return once_more,
-                    None => std::future::pending().await,
-                }
-            } else {
-                return got;
-            };
-        }
-    }
-
-    /// Makes one request, and answers nothing.
-    ///
-    /// # Panics
-    ///
-    /// If the server goes away.
-    pub async fn once(&self, method: &str, params: Value) -> Got {
-        let (_, response) = self.begin(method, params).await;
-        Got(response.await.expect("the server answers"))
-    }
-
-    /// Sends one request: its id, and the response once it comes.
-    pub async fn begin(&self, method: &str, params: Value) -> (u64, oneshot::Receiver<Value>) {
-        self.wire
-            .request(method, self.client.with_meta(params))
-            .await
-    }
-
-    /// Takes a request back.
-    pub async fn cancel(&self, id: u64) {
-        let params = self.client.with_meta(json!({"requestId": id}));
-        self.wire.notify("notifications/cancelled", params).await;
-    }
-
-    /// The server's notifications so far.
-    pub fn notes(&self) -> Vec<Value> {
-        self.wire.notes()
-    }
-
-    /// The server's tools, by name.
-    ///
-    /// # Panics
-    ///
-    /// If the server goes away.
-    pub async fn tools(&self) -> Vec<String> {
-        let got = self.once("tools/list", json!({})).await;
-        let tools = got.0["result"]["tools"].as_array().into_iter().flatten();
-        tools
-            .filter_map(|tool| tool["name"].as_str().map(str::to_owned))
-            .collect()
-    }
-
-    /// The server itself.
-    pub fn server(&self) -> &Layer<S> {
-        self.server.service()
-    }
-
-    /// Answers a round: the call to make next, or the end if nobody expected the question.
-    fn round(&self, round: &Value, first: &Value) -> Option<Result<Value, Got>> {
-        let mut responses = Map::new();
-        for (key, request) in round["inputRequests"].as_object().into_iter().flatten() {
-            let answer = self.person.asked(heard(&request["params"]))?;
-            if answer.get("code").is_some() {
-                return Some(Err(Got(json!({"error": answer}))));
-            }
-            responses.insert(key.clone(), answer);
-        }
-        let mut retry = first.clone();
-        retry["inputResponses"] = Value::Object(responses);
-        retry["requestState"] = round["requestState"].clone();
-        Some(Ok(retry))
-    }
-
-    /// Asks the person what the model was told to ask: the call to make next.
-    fn model(&self, pending: &Value) -> Option<Result<Value, Got>> {
-        let heard = Heard {
-            message: pending["message"].as_str().unwrap_or_default().to_owned(),
-            schema: Some(pending["schema"].clone()),
-            url: None,
-            meta: None,
-        };
-        let mut arguments = self.person.asked(heard)?;
-        if arguments.get("code").is_some() {
-            return Some(Err(Got(json!({"error": arguments}))));
-        }
-        arguments["elicitId"] = pending["elicitId"].clone();
-        Some(Ok(
-            json!({"name": "sendElicitationResult", "arguments": arguments}),
-        ))
-    }
-}
-
-impl Got {
-    /// The text of the result, or the message of the error.
-    pub fn text(&self) -> &str {
-        let result = self.0["result"]["content"][0]["text"].as_str();
-        result
-            .or(self.0["error"]["message"].as_str())
-            .unwrap_or_default()
-    }
-
-    /// Whether the tool could not do what it was called for.
-    pub fn is_error(&self) -> bool {
-        self.0["result"]["isError"] == true || self.code().is_some()
-    }
-
-    /// The code of a protocol error.
-    pub fn code(&self) -> Option<i64> {
-        self.0["error"]["code"].as_i64()
-    }
-
-    /// The question that a model must ask again, since the answer did not fit.
-    fn mend<'a>(&self, asked: &'a Value) -> Option<&'a Value> {
-        let problems = self.0["result"]["_meta"].get("dev.midcall/problems");
-        problems.map(|_| asked)
-    }
-
-    /// What a model was told to ask.
-    pub fn pending(&self) -> Option<&Value> {
-        self.0["result"]["_meta"].get("elicitationPending")
-    }
-}
-
 impl fmt::Display for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let without = if self.asks() {
@@ -367,14 +212,5 @@ impl fmt::Display for Client {
             ", without elicitation"
         };
         write!(f, "of {}{without}", self.version())
-    }
-}
-
-fn heard(params: &Value) -> Heard {
-    Heard {
-        message: params["message"].as_str().unwrap_or_default().to_owned(),
-        schema: params.get("requestedSchema").cloned(),
-        url: params["url"].as_str().map(str::to_owned),
-        meta: params.get("_meta").cloned(),
     }
 }

@@ -36,8 +36,12 @@
 //! ```
 
 mod client;
+mod connected;
+mod got;
 mod person;
 mod wire;
 
-pub use client::{Client, Connected, Got, for_every_client};
+pub use client::{Client, for_every_client};
+pub use connected::Connected;
+pub use got::Got;
 pub use person::{Heard, Person, Said};

@@ -31,6 +31,12 @@ struct State {
 type Decides = dyn FnMut(&Heard) -> Said + Send;
 
 /// What a person says to a question.
+///
+/// ```
+/// use midcall_server::testing::{Person, Said};
+/// # use serde_json::json;
+/// let person = Person::declines().then(Said::Answer(json!({"confirmed": true})));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Said {
@@ -71,6 +77,12 @@ pub struct Heard {
 
 impl Person {
     /// Answers the first question with this.
+    ///
+    /// ```
+    /// use midcall_server::testing::Person;
+    /// # use serde_json::json;
+    /// let person = Person::answers(json!({"name": "Ana", "guests": 3}));
+    /// ```
     pub fn answers(content: Value) -> Self {
         Self::quiet().then(Said::Answer(content))
     }
@@ -144,32 +156,67 @@ impl Person {
     }
 
     /// Answers the next question with this.
+    ///
+    /// ```
+    /// use midcall_server::testing::Person;
+    /// # use serde_json::json;
+    /// let person = Person::answers(json!({"value": "Ana"})).then_answers(json!({"confirmed": true}));
+    /// ```
     pub fn then_answers(self, content: Value) -> Self {
         self.then(Said::Answer(content))
     }
 
     /// Says no to the next question.
+    ///
+    /// ```
+    /// use midcall_server::testing::Person;
+    /// let person = Person::opens().then_declines();
+    /// ```
     pub fn then_declines(self) -> Self {
         self.then(Said::Decline)
     }
 
     /// Puts the next question away.
+    ///
+    /// ```
+    /// use midcall_server::testing::Person;
+    /// let person = Person::declines().then_cancels();
+    /// ```
     pub fn then_cancels(self) -> Self {
         self.then(Said::Cancel)
     }
 
     /// Opens the next link.
+    ///
+    /// ```
+    /// use midcall_server::testing::Person;
+    /// let person = Person::declines().then_opens();
+    /// ```
     pub fn then_opens(self) -> Self {
         self.then(Said::Open)
     }
 
     /// The words of every question so far.
+    ///
+    /// ```
+    /// use midcall_server::testing::Person;
+    /// let person = Person::quiet();
+    /// // … a call …
+    /// assert_eq!(person.heard(), [""; 0], "nobody was asked");
+    /// ```
     pub fn heard(&self) -> Vec<String> {
         let questions = self.questions().into_iter();
         questions.map(|heard| heard.message).collect()
     }
 
     /// Every question so far, as this person's client was told it.
+    ///
+    /// ```
+    /// use midcall_server::testing::Person;
+    /// let person = Person::opens();
+    /// // … a call …
+    /// let links: Vec<String> = person.questions().into_iter().filter_map(|heard| heard.url).collect();
+    /// ```
     pub fn questions(&self) -> Vec<Heard> {
         self.lock().heard.clone()
     }

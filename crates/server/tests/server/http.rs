@@ -257,3 +257,20 @@ async fn a_request_without_a_session_gets_an_error_envelope() {
         .await;
     assert!(response.status().is_client_error());
 }
+
+#[tokio::test]
+async fn how_a_text_is_typed_gets_through_beside_the_form() {
+    let service = service(Asks::new(), true);
+    let client = Http {
+        service: &service,
+        session: None,
+        version: "2026-07-28",
+        capabilities: json!({"elicitation": {"form": {}}}),
+    };
+    let mut stream = client.tool(1, "one", json!({"kind": "story"})).await;
+    let round = stream.next().await;
+    let asked = &round["result"]["inputRequests"]["question1"]["params"];
+    let hints = &asked["_meta"]["dev.midcall/hints"];
+    assert_eq!(hints["/text"]["multiline"], true, "{round}");
+    assert_eq!(hints["/author.name"]["placeholder"], "Ana");
+}

@@ -1,0 +1,239 @@
+//! A client that is connected to a server.
+
+use rmcp::service::RunningService;
+use rmcp::{RoleServer, Service};
+use serde_json::{Map, Value, json};
+use tokio::sync::oneshot;
+
+use super::client::Client;
+use super::got::Got;
+use super::person::{Heard, Person};
+use super::wire::Wire;
+use crate::layer::Layer;
+
+/// A client that is connected to a server, with a person before it.
+///
+/// ```
+/// use midcall_server::WithAsks;
+/// use midcall_server::testing::{Client, Person};
+/// # use serde_json::json;
+/// # struct Files;
+/// # impl rmcp::ServerHandler for Files {}
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let connected = Client::V2025_11_25.connect(Files.with_asks(), &Person::quiet()).await;
+/// let got = connected.once("ping", json!({})).await;
+/// assert!(!got.is_error());
+/// assert!(connected.notes().is_empty() && connected.server().waiting() == 0);
+/// # }
+/// ```
+pub struct Connected<S: Service<RoleServer>> {
+    pub(super) client: Client,
+    pub(super) person: Person,
+    pub(super) wire: Wire,
+    pub(super) server: RunningService<RoleServer, Layer<S>>,
+}
+
+impl<S: Service<RoleServer>> Connected<S> {
+    /// Calls a tool, and answers what it asks, until there is a result.
+    ///
+    /// ```
+    /// # use midcall_server::testing::Connected;
+    /// # use serde_json::json;
+    /// # async fn story<S: rmcp::Service<rmcp::RoleServer>>(connected: &Connected<S>) {
+    /// let got = connected.call("book_table", json!({"guests": 3})).await;
+    /// assert_eq!(got.text(), "A table for 3");
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the server goes away.
+    pub async fn call(&self, tool: &str, arguments: Value) -> Got {
+        let first = json!({"name": tool, "arguments": arguments});
+        self.all("tools/call", first).await
+    }
+
+    /// Makes any call that may ask, and answers what it asks.
+    ///
+    /// ```
+    /// # use midcall_server::testing::Connected;
+    /// # use serde_json::json;
+    /// # async fn story<S: rmcp::Service<rmcp::RoleServer>>(connected: &Connected<S>) {
+    /// let got = connected.all("prompts/get", json!({"name": "greeting"})).await;
+    /// assert_eq!(got.0["result"]["messages"][0]["content"]["text"], "Greet Ana");
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the server goes away.
+    pub async fn all(&self, method: &str, first: Value) -> Got {
+        let mut params = first.clone();
+        let mut asked = Value::Null;
+        loop {
+            let got = self.once(method, params).await;
+            params = if got.0["result"]["resultType"] == "input_required" {
+                match self.round(&got.0["result"], &first) {
+                    Some(Ok(retry)) => retry,
+                    Some(Err(once_more)) => return once_more,
+                    None => std::future::pending().await,
+                }
+            } else if let Some(pending) = got.pending().or(got.mend(&asked)).cloned() {
+                asked = pending;
+                match self.model(&asked) {
+                    Some(Ok(call)) => call,
+                    Some(Err(once_more)) => return once_more,
+                    None => std::future::pending().await,
+                }
+            } else {
+                return got;
+            };
+        }
+    }
+
+    /// Makes one request, and answers nothing.
+    ///
+    /// ```
+    /// # use midcall_server::testing::Connected;
+    /// # use serde_json::json;
+    /// # async fn story<S: rmcp::Service<rmcp::RoleServer>>(connected: &Connected<S>) {
+    /// // A modern client that is asked something: the round, as it came.
+    /// let got = connected.once("tools/call", json!({"name": "book_table"})).await;
+    /// assert_eq!(got.0["result"]["resultType"], "input_required");
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the server goes away.
+    pub async fn once(&self, method: &str, params: Value) -> Got {
+        let (_, response) = self.begin(method, params).await;
+        Got(response.await.expect("the server answers"))
+    }
+
+    /// Sends one request: its id, and the response once it comes.
+    ///
+    /// ```
+    /// # use midcall_server::testing::Connected;
+    /// # use serde_json::json;
+    /// # async fn story<S: rmcp::Service<rmcp::RoleServer>>(connected: &Connected<S>) {
+    /// let (id, response) = connected.begin("tools/call", json!({"name": "slow"})).await;
+    /// connected.cancel(id).await;
+    /// # }
+    /// ```
+    pub async fn begin(&self, method: &str, params: Value) -> (u64, oneshot::Receiver<Value>) {
+        self.wire
+            .request(method, self.client.with_meta(params))
+            .await
+    }
+
+    /// Takes a request back.
+    ///
+    /// ```
+    /// # use midcall_server::testing::Connected;
+    /// # use serde_json::json;
+    /// # async fn story<S: rmcp::Service<rmcp::RoleServer>>(connected: &Connected<S>) {
+    /// let (id, _) = connected.begin("tools/call", json!({"name": "slow"})).await;
+    /// connected.cancel(id).await; // What does the tool leave behind?
+    /// # }
+    /// ```
+    pub async fn cancel(&self, id: u64) {
+        let params = self.client.with_meta(json!({"requestId": id}));
+        self.wire.notify("notifications/cancelled", params).await;
+    }
+
+    /// The server's notifications so far.
+    ///
+    /// ```
+    /// # use midcall_server::testing::Connected;
+    /// # use serde_json::json;
+    /// # async fn story<S: rmcp::Service<rmcp::RoleServer>>(connected: &Connected<S>) {
+    /// connected.call("copy", json!({"files": 3})).await;
+    /// let notes = connected.notes();
+    /// assert!(notes.iter().any(|note| note["method"] == "notifications/progress"));
+    /// # }
+    /// ```
+    pub fn notes(&self) -> Vec<Value> {
+        self.wire.notes()
+    }
+
+    /// The server's tools, by name.
+    ///
+    /// ```
+    /// # use midcall_server::testing::Connected;
+    /// # use serde_json::json;
+    /// # async fn story<S: rmcp::Service<rmcp::RoleServer>>(connected: &Connected<S>) {
+    /// assert_eq!(connected.tools().await, ["book_table"]);
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the server goes away.
+    pub async fn tools(&self) -> Vec<String> {
+        let got = self.once("tools/list", json!({})).await;
+        let tools = got.0["result"]["tools"].as_array().into_iter().flatten();
+        tools
+            .filter_map(|tool| tool["name"].as_str().map(str::to_owned))
+            .collect()
+    }
+
+    /// The server itself.
+    ///
+    /// ```
+    /// # use midcall_server::testing::Connected;
+    /// # use serde_json::json;
+    /// # async fn story<S: rmcp::Service<rmcp::RoleServer>>(connected: &Connected<S>) {
+    /// connected.call("book_table", json!({})).await;
+    /// assert_eq!(connected.server().waiting(), 0, "nothing is left");
+    /// # }
+    /// ```
+    pub fn server(&self) -> &Layer<S> {
+        self.server.service()
+    }
+
+    /// Answers a round: the call to make next, or the end if nobody expected the question.
+    fn round(&self, round: &Value, first: &Value) -> Option<Result<Value, Got>> {
+        let mut responses = Map::new();
+        for (key, request) in round["inputRequests"].as_object().into_iter().flatten() {
+            let answer = self.person.asked(heard(&request["params"]))?;
+            if answer.get("code").is_some() {
+                return Some(Err(Got(json!({"error": answer}))));
+            }
+            responses.insert(key.clone(), answer);
+        }
+        let mut retry = first.clone();
+        retry["inputResponses"] = Value::Object(responses);
+        retry["requestState"] = round["requestState"].clone();
+        Some(Ok(retry))
+    }
+
+    /// Asks the person what the model was told to ask: the call to make next.
+    fn model(&self, pending: &Value) -> Option<Result<Value, Got>> {
+        let heard = Heard {
+            message: pending["message"].as_str().unwrap_or_default().to_owned(),
+            schema: Some(pending["schema"].clone()),
+            url: None,
+            meta: None,
+        };
+        let mut arguments = self.person.asked(heard)?;
+        if arguments.get("code").is_some() {
+            return Some(Err(Got(json!({"error": arguments}))));
+        }
+        arguments["elicitId"] = pending["elicitId"].clone();
+        Some(Ok(
+            json!({"name": "sendElicitationResult", "arguments": arguments}),
+        ))
+    }
+}
+
+/// A question, as it came.
+pub(super) fn heard(params: &Value) -> Heard {
+    Heard {
+        message: params["message"].as_str().unwrap_or_default().to_owned(),
+        schema: params.get("requestedSchema").cloned(),
+        url: params["url"].as_str().map(str::to_owned),
+        meta: params.get("_meta").cloned(),
+    }
+}
