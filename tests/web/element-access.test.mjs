@@ -258,7 +258,14 @@ const SCREENS = {
   review: { request: form(Object.fromEntries("abcde".split("").map((name) => [name, { type: "string", default: name }]))), act: (page) => part(page, "accept").click() },
   "nothing to fill in": { request: form({}), attributes: { destructive: "", queue: "2/3" } },
   reason: { request: form({}), act: (page) => part(page, "more").click() },
-  countdown: { request: form({ a: { type: "string" } }), attributes: { deadline: new Date(Date.now() + 3_600_000).toISOString() }, act: (page) => page.evaluate(() => element.setAttribute("deadline", new Date(Date.now() + 9_900).toISOString())) },
+  countdown: {
+    request: form({ a: { type: "string" } }), attributes: { deadline: new Date(Date.now() + 3_600_000).toISOString() },
+    act: (page) => page.evaluate(() => {
+      const now = Date.now();
+      Date.now = () => now; // the last seconds last as long as they are looked at
+      element.setAttribute("deadline", new Date(now + 9_900).toISOString());
+    }),
+  },
   busy: { request: form({ a: { type: "string" } }), act: (page) => part(page, "accept").click() },
   link: { request: LINK },
   "opened link": { request: LINK, act: (page) => page.evaluate(() => void (element.opened = true)) },
@@ -269,13 +276,15 @@ const SCREENS = {
 
 for (const [name, { request, attributes, act }] of Object.entries(SCREENS)) {
   test(`${name}: axe-core finds nothing, in both languages and themes`, async () => {
-    for (const colorScheme of ["light", "dark"]) {
-      const page = await asking(request, attributes, { colorScheme });
-      await act?.(page);
-      assert.deepEqual(await violations(page), [], colorScheme);
-      await page.evaluate(() => element.setAttribute("locale", "pt-BR"));
-      if (name !== "closed") await page.locator("mcp-elicitation dialog[lang=pt-BR]").waitFor();
-      assert.deepEqual(await violations(page), [], `${colorScheme}, pt-BR`);
+    const page = await asking(request, attributes);
+    await act?.(page);
+    for (const locale of ["en-US", "pt-BR"]) {
+      await page.evaluate((locale) => element.setAttribute("locale", locale), locale);
+      if (name !== "closed") await page.locator(`mcp-elicitation dialog[lang=${locale}]`).waitFor();
+      for (const colorScheme of ["light", "dark"]) {
+        await page.emulateMedia({ colorScheme });
+        assert.deepEqual(await violations(page), [], `${locale}, ${colorScheme}`);
+      }
     }
   });
 

@@ -24,11 +24,16 @@ const FLAGS = [
 ];
 
 /** As in `dialog.js`. */
-const MOMENT = 700;
+export const MOMENT = 700;
+/** Nothing here takes longer, unless something is wrong: machines are busy. */
+const PATIENCE = 60_000;
 
 let browser;
 let server;
-let contexts = [];
+/** The pages of a story. */
+let used = [];
+/** Pages that nobody uses, by what cannot be changed of them: a new one costs more than most stories. */
+const idle = new Map();
 
 before(async () => {
   server = createServer(async ({ url }, response) => {
@@ -36,6 +41,7 @@ before(async () => {
     response.writeHead(body === undefined ? 404 : 200, {
       "content-type": url.endsWith(".css") ? "text/css" : KINDS[extname(url)] ?? "text/html",
       "content-security-policy": POLICY,
+      "cache-control": "max-age=3600", // of a browser that does not live that long
     });
     response.end(body);
   });
@@ -44,8 +50,16 @@ before(async () => {
 });
 
 afterEach(async () => {
-  for (const context of contexts) await context.close();
-  contexts = [];
+  for (const { page, kind } of used.splice(0)) {
+    try {
+      await page.unrouteAll();
+      await page.goto("about:blank"); // what is still told by this story is not told in the next one
+      if (kind !== undefined) idle.set(kind, [...(idle.get(kind) ?? []), page]);
+      else await page.context().close();
+    } catch {
+      await page.context().close(); // it stands still
+    }
+  }
 });
 
 after(async () => {
@@ -64,15 +78,14 @@ export const form = (properties, required = [], more = {}) =>
  * @param attributes  of the element; `server-name` is "weather" unless it says otherwise
  * @param options  of the browser's context; `clock` stops time at a date; `isCalm`: waits until an answer is taken
  */
-export async function asking(request, attributes = {}, { clock, isCalm = true, ...options } = {}) {
-  const context = await browser.newContext({ locale: "en-US", reducedMotion: "reduce", viewport: { width: 900, height: 800 }, ...options });
-  context.setDefaultTimeout(10_000);
-  contexts.push(context);
-  const page = await context.newPage();
+export async function asking(request, attributes = {}, { clock, isCalm = true, viewport = { width: 900, height: 800 }, colorScheme = "light", ...options } = {}) {
+  const kind = clock ? undefined : JSON.stringify(options); // a clock that was stopped stays so
+  const page = idle.get(kind)?.pop() ?? (await open(options));
+  used.push({ page, kind });
+  await page.setViewportSize(viewport);
+  await page.emulateMedia({ colorScheme });
   if (clock) await page.clock.install({ time: clock - 60_000 });
   page.mistakes = [];
-  page.on("console", (message) => message.text().startsWith("[DOM]") || page.mistakes.push(message.text())); // advice: a secret is no sign-in
-  page.on("pageerror", (error) => page.mistakes.push(String(error)));
   await page.goto(`http://127.0.0.1:${server.address().port}/`);
   if (clock) await page.clock.pauseAt(clock - MOMENT);
   await page.evaluate(async ({ request, attributes }) => {
@@ -90,8 +103,18 @@ export async function asking(request, attributes = {}, { clock, isCalm = true, .
     if (request) element.request = request;
   }, { request, attributes: { "server-name": "weather", ...attributes } });
   if (request) await page.getByRole("dialog").waitFor();
-  if (clock) await page.clock.runFor(MOMENT);
+  if (clock && isCalm) await page.clock.runFor(MOMENT);
   if (request && isCalm) await calm(page);
+  return page;
+}
+
+/** A browser of its own. */
+async function open(options) {
+  const context = await browser.newContext({ locale: "en-US", reducedMotion: "reduce", ...options });
+  context.setDefaultTimeout(PATIENCE);
+  const page = await context.newPage();
+  page.on("console", (message) => message.text().startsWith("[DOM]") || page.mistakes.push(message.text())); // advice: a secret is no sign-in
+  page.on("pageerror", (error) => page.mistakes.push(String(error)));
   return page;
 }
 
@@ -120,7 +143,7 @@ export const focused = (page) => page.evaluate(() => {
 
 /** What axe-core finds wrong, in words short enough to read. */
 export async function violations(page) {
-  await page.evaluate(AXE); // by the debugger: the page's own policy lets no foreign script in
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(AXE); // by the debugger: the page's own policy lets no foreign script in
   const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html.slice(0, 200)} (${failureSummary.split("\n")[1]?.trim()})`).join("; ")}`);
 }

@@ -17,8 +17,8 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 const BINARY = process.env.MIDCALL_BIN ?? join(ROOT, "target/debug/midcall");
 const SHOTS = join(ROOT, "target/web-shots");
 
-/** Nothing here takes longer, unless something is wrong. */
-export const PATIENCE = 15_000;
+/** Nothing here takes longer, unless something is wrong: machines are busy. */
+export const PATIENCE = 60_000;
 
 const FLAGS = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

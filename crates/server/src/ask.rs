@@ -4,8 +4,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use midcall_core::wire::Revision;
-use rmcp::ErrorData;
 use rmcp::handler::server::common::{AsRequestContext, FromContextPart};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
 use serde_json::Map;
 
 use crate::asking::Asking;
@@ -45,6 +46,38 @@ pub struct Ask {
 }
 
 impl Ask {
+    /// For handlers that get the whole request: resources, and routers of your own.
+    ///
+    /// ```
+    /// use midcall_server::{Ask, AskError};
+    /// use rmcp::model::{ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents};
+    /// use rmcp::service::RequestContext;
+    /// use rmcp::{ErrorData, RoleServer, ServerHandler};
+    ///
+    /// struct Diary;
+    ///
+    /// impl ServerHandler for Diary {
+    ///     async fn read_resource(
+    ///         &self,
+    ///         request: ReadResourceRequestParams,
+    ///         context: RequestContext<RoleServer>,
+    ///     ) -> Result<ReadResourceResponse, ErrorData> {
+    ///         let day = Ask::of(&context).date("Which day?").await?.accepted().map_err(AskError::from)?;
+    ///         let page = ResourceContents::text(format!("{day}: it rained"), request.uri);
+    ///         Ok(ReadResourceResult::new(vec![page]).into())
+    ///     }
+    /// }
+    /// ```
+    pub fn of(context: &RequestContext<RoleServer>) -> Self {
+        let ask = context.extensions.get::<Ask>().cloned();
+        ask.unwrap_or(Ask::off())
+    }
+
+    /// Every ask is [`AskError::Off`].
+    pub(crate) fn off() -> Self {
+        Self { call: None }
+    }
+
     pub(crate) fn in_call(call: Arc<Call>) -> Self {
         Self { call: Some(call) }
     }
@@ -256,7 +289,8 @@ impl Ask {
         }
         let Wanted(wants) = link.kind.wanted(&link.message)?;
         if let crate::kind::Wants::Link { id, .. } = &wants {
-            call.asks.linked(id, call.current().peer);
+            let current = call.current().ok_or(AskError::Gone)?;
+            call.asks.linked(id, current.peer);
         }
         let settings = &call.asks.settings;
         let asking = Asking {
@@ -305,9 +339,7 @@ impl Ask {
 
 impl<C: AsRequestContext> FromContextPart<C> for Ask {
     fn from_context_part(context: &mut C) -> Result<Self, ErrorData> {
-        let extensions = &context.as_request_context().extensions;
-        let ask = extensions.get::<Ask>().cloned();
-        Ok(ask.unwrap_or(Ask { call: None }))
+        Ok(Self::of(context.as_request_context()))
     }
 }
 

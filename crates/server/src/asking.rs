@@ -66,11 +66,15 @@ impl Asking {
     /// Says it in a revision.
     pub fn told(&self, revision: Revision, locale: Locale) -> Told {
         let mut rest = Members::default();
+        let mut told = Members::default();
         let (asked, telling) = match &self.wants {
             Wants::Form(shape) => {
                 let telling = Telling::of(&shape.form, revision, locale);
                 let mut schema = telling.schema.clone();
                 keep_rules(&shape.form, &shape.source, &mut schema);
+                if let Some(hints) = telling.hints(&shape.form) {
+                    told.insert(meta::HINTS.into(), hints.into());
+                }
                 let requested_schema = Value::Object(schema);
                 (Asked::Form { requested_schema }, Some(telling))
             }
@@ -90,7 +94,6 @@ impl Asking {
                 )
             }
         };
-        let mut told = Members::default();
         let ms = u64::try_from(self.within.as_millis()).unwrap_or(u64::MAX);
         told.insert(meta::TIMEOUT.into(), ms.into());
         if self.dangerous {

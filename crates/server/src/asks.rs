@@ -13,8 +13,11 @@ use rmcp::{Peer, RoleServer, ServerHandler, Service};
 use serde_json::Value;
 
 use crate::answers::Answers;
+use crate::ask::Ask;
+use crate::call::{Call, Client, Method};
 use crate::handler::Handler;
 use crate::layer::Layer;
+use crate::model::Hints;
 use crate::observe::{Answered, Asked};
 use crate::park::Parks;
 use crate::token;
@@ -120,6 +123,44 @@ impl Asks {
     /// ```
     pub fn handler<H: ServerHandler>(&self, handler: H) -> Handler<H> {
         Handler::new(self.around(handler))
+    }
+
+    /// Asks nobody: for a command line, where the same tool runs without a client. Its questions are
+    /// answered by what was given beforehand, by [`Answers`] for the tool of this name, by
+    /// [`prefilled`](Self::prefilled), and any other is
+    /// [`Nobody::NoClient`](crate::Nobody::NoClient).
+    ///
+    /// ```
+    /// use midcall_server::{Answers, Ask, AskError, Asks};
+    ///
+    /// async fn delete_old(ask: Ask) -> Result<String, AskError> {
+    ///     let sure = ask.confirm("Delete 3 files?").dangerous().await?.accepted()?;
+    ///     Ok(if sure { "Deleted 3 files".into() } else { "Nothing was deleted".into() })
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // As it stands in a file whose name came on the command line.
+    /// let file = r#"{"answers": [{"message": "^Delete", "action": "accept", "content": {"confirmed": true}}]}"#;
+    /// let asks = Asks::new().answers(Answers::read(file)?);
+    /// assert_eq!(delete_old(asks.without_client("delete_old")).await?, "Deleted 3 files");
+    /// # Ok(()) }
+    /// ```
+    pub fn without_client(&self, tool: impl Into<String>) -> Ask {
+        if !self.settings.on {
+            return Ask::off();
+        }
+        let method = Method::Tool;
+        let hints = Hints::default();
+        let (call, _) = Call::new(
+            self.clone(),
+            method,
+            tool.into(),
+            Client::none(),
+            hints,
+            None,
+        );
+        Ask::in_call(call)
     }
 
     /// Switches asking off: every ask is [`AskError::Off`](crate::AskError::Off).

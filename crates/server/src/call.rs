@@ -28,7 +28,8 @@ pub(crate) struct Call {
     pub client: Client,
     /// What the tool says of itself, where somebody needs to know.
     pub hints: Hints,
-    current: Mutex<Current>,
+    /// None where there is no client.
+    current: Mutex<Option<Current>>,
     inbox: mpsc::UnboundedSender<Open>,
     /// Legacy clients show one question at a time.
     pub turn: tokio::sync::Mutex<()>,
@@ -92,6 +93,14 @@ impl Client {
         }
     }
 
+    /// Nobody calls: a script runs a tool by itself.
+    pub fn none() -> Self {
+        Self {
+            revision: Revision::V2025_03_26,
+            modes: Modes::default(),
+        }
+    }
+
     pub fn is_modern(&self) -> bool {
         self.revision.era() == Era::Modern
     }
@@ -104,6 +113,11 @@ impl Current {
             token: context.meta.get_progress_token(),
         }
     }
+
+    /// Whom to tell how far the tool is, if they want to know.
+    fn progress(self) -> Option<(Peer<RoleServer>, ProgressToken)> {
+        Some((self.peer, self.token?))
+    }
 }
 
 impl Call {
@@ -113,7 +127,7 @@ impl Call {
         name: String,
         client: Client,
         hints: Hints,
-        current: Current,
+        current: Option<Current>,
     ) -> (Arc<Self>, mpsc::UnboundedReceiver<Open>) {
         let (inbox, questions) = mpsc::unbounded_channel();
         let call = Self {
@@ -139,24 +153,23 @@ impl Call {
 
     /// The client now waits for another request.
     pub fn resume(&self, current: Current) {
-        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = current;
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(current);
     }
 
-    pub fn current(&self) -> Current {
+    pub fn current(&self) -> Option<Current> {
         let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         current.clone()
     }
 
     /// Tells the client how far the tool is, if it wants to know.
     pub async fn progress(&self, done: f64, total: Option<f64>, message: Option<String>) {
-        let current = self.current();
-        let Some(token) = current.token else {
+        let Some((peer, token)) = self.current().and_then(Current::progress) else {
             return;
         };
         let mut progress = ProgressNotificationParam::new(token, done);
         progress.total = total;
         progress.message = message;
-        let _ = current.peer.notify_progress(progress).await; // Nobody may be listening any more.
+        let _ = peer.notify_progress(progress).await; // Nobody may be listening any more.
     }
 
     /// Puts a question, once.
@@ -244,6 +257,8 @@ impl Call {
             Some("timed_out") => Err(AskError::TimedOut {
                 after: asking.within,
             }),
+            // Nobody put it away: the call was given up, or the gateway ends.
+            Some("withdrawn") => Err(AskError::Gone),
             Some("unavailable") => Err(self.nobody(Nobody::Undeclared(asking.mode()), asking)),
             _ => Ok(()),
         }
@@ -261,7 +276,9 @@ impl Call {
         let may_destroy = asking.dangerous
             || self.hints.says_destructive()
             || (self.hints.says_nothing() && asking.is_yes_or_no());
-        let why = if !settings.model {
+        let why = if self.current().is_none() {
+            Nobody::NoClient
+        } else if !settings.model {
             Nobody::Undeclared(mode)
         } else if mode == Mode::Url {
             Nobody::Link

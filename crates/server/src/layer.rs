@@ -1,13 +1,15 @@
 //! The layer: what becomes of each request of a client.
 //!
 //! In: requests as `rmcp` reads them. Out: the handler's results, rounds, and what a model is told.
-//! Elsewhere: calls that wait (`park`), which way a question goes (`call`).
+//! Elsewhere: coming back to a call that waits (`resume`), calls that wait (`park`), which way a
+//! question goes (`call`).
+
+mod resume;
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use midcall_core::wire::{InputResponses, Members, meta};
 use rmcp::model::{
     ClientNotification, ClientRequest, CustomResult, InputResponses as Responses, JsonObject,
     ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerConfig, ServerResult,
@@ -21,8 +23,8 @@ use crate::ask::Ask;
 use crate::asks::Asks;
 use crate::call::{Call, Client, Current, Method};
 use crate::model::{self, Sent, Tools};
-use crate::park::{Next, Parked, Round};
-use crate::place::Place;
+use crate::park::Round;
+use crate::place::{Brought, Place};
 use crate::token;
 
 /// A handler whose tools, prompts and resources can ask: [`Asks::around`],
@@ -140,7 +142,7 @@ impl<S: Service<RoleServer>> Layer<S> {
         hints: model::Hints,
         mut context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let current = Current::of(&context);
+        let current = Some(Current::of(&context));
         let (call, mut inbox) = Call::new(
             self.asks.clone(),
             place.method,
@@ -177,104 +179,6 @@ impl<S: Service<RoleServer>> Layer<S> {
         let parks = &self.asks.parks;
         let (_, round) = parks.park(call, owner, token, running, inbox, open);
         self.tell(&round, &place, client, hints.structured)
-    }
-
-    /// A client comes back with answers to a round.
-    async fn retry(
-        &self,
-        name: &str,
-        responses: Responses,
-        place: &Place,
-        client: Client,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ServerResult, ErrorData> {
-        let Some((parked, at)) = self.asks.parks.find(name) else {
-            return self.gone(place.method);
-        };
-        let responses = InputResponses(Members(responses.into_iter().collect()));
-        let outcomes = context.meta.get(meta::OUTCOME);
-        if !parked.answer(at, &responses, outcomes) {
-            return self.tell(
-                &parked.round(at),
-                place,
-                client,
-                parked.call.hints.structured,
-            );
-        }
-        self.go_on(&parked, at, place, client, context).await
-    }
-
-    /// A model hands in what the person said.
-    async fn send(
-        &self,
-        sent: Sent,
-        place: &Place,
-        client: Client,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ServerResult, ErrorData> {
-        let locale = self.asks.settings.locale;
-        let say = |key: &str| {
-            let server = self.server();
-            let words = locale.say(key, &[("server", server.as_str().into())]);
-            Ok(complete(model::error(&words), client))
-        };
-        let owner = self.owner(place, client);
-        let found = self.asks.parks.find(&sent.id);
-        let found = found.filter(|(parked, _)| parked.owner == owner);
-        let Some((parked, at)) = found else {
-            return say("mcp.elicitation.model.unknown");
-        };
-        let round = parked.round(at);
-        match round.said {
-            // Clients give up on that call too, and make it again.
-            Some(said) if said == sent.digest => {
-                return self.go_on(&parked, at, place, client, context).await;
-            }
-            Some(_) => return say("mcp.elicitation.model.answered"),
-            None => {}
-        }
-        let result = match sent.result {
-            Ok(result) => result,
-            Err(why) => return Ok(complete(model::error(&why.to_string()), client)),
-        };
-        let reply = crate::asking::Reply {
-            result: result.clone(),
-            outcome: None,
-        };
-        if let Err(unfit) = round.asked[0].0.check(reply, None) {
-            return Ok(complete(model::unfit(&unfit, locale), client));
-        }
-        if !parked.say(at, result, sent.digest) {
-            return say("mcp.elicitation.model.timed_out");
-        }
-        self.go_on(&parked, at, place, client, context).await
-    }
-
-    /// Waits for what comes after a round.
-    async fn go_on(
-        &self,
-        parked: &Arc<Parked>,
-        at: usize,
-        place: &Place,
-        client: Client,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ServerResult, ErrorData> {
-        parked.call.resume(Current::of(&context));
-        let next = tokio::select! {
-            biased;
-            next = parked.next(at) => next,
-            () = context.ct.cancelled() => {
-                self.asks.parks.forget(parked);
-                return Err(taken_back());
-            }
-        };
-        match next {
-            Some(Next::Over(outcome)) => place.wrap(outcome),
-            Some(Next::Asked(round)) => {
-                self.tell(&round, place, client, parked.call.hints.structured)
-            }
-            None => self.gone(place.method),
-        }
     }
 
     /// Says a round to the client, or to its model.
@@ -463,14 +367,6 @@ impl<'a> Asker<'a> {
             _ => return None,
         })
     }
-}
-
-/// A `requestState`, read.
-pub(crate) enum Brought {
-    /// The name of a round of ours.
-    Ours(String),
-    /// What the handler itself gave.
-    Theirs(String),
 }
 
 /// A complete result, as each era says it.

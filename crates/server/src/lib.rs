@@ -99,7 +99,7 @@
 //! | of 2025-06-18 or 2025-11-25, with elicitation | [`Live`](Carrier::Live) | a request, while the call is open |
 //! | of 2026-07-28, with elicitation | [`Round`](Carrier::Round) | the call returns what is asked; the tool waits, and goes on when the client calls again |
 //! | without elicitation | [`Model`](Carrier::Model) | the call returns words for the model, and the added tool `sendElicitationResult` hands in what the person said |
-//! | none: a script | [`Script`](Carrier::Script) | [`Answers`] from a file |
+//! | none: a command line | [`Script`](Carrier::Script) | [`Answers`] from a file: [`Asks::without_client`] |
 //!
 //! The tool's code runs once from its first line to its last, in all of them. What a person typed is
 //! held against the form before the tool sees it; what does not fit is asked again, and at last is an

@@ -24,7 +24,7 @@ const GRACE: Duration = Duration::from_secs(1);
 /// Asks, and waits for what the client says.
 pub(crate) async fn ask(call: &Call, asking: &Asking, told: &Told) -> Result<Reply, AskError> {
     let _turn = call.turn.lock().await;
-    let peer = call.current().peer;
+    let peer = call.current().ok_or(AskError::Gone)?.peer;
     let unsayable = |error: midcall_core::wire::Unsayable| AskError::Client(error.to_string());
     let mut params = told.params.write(call.client.revision).map_err(unsayable)?;
     if let Wants::Link { id, .. } = &asking.wants {

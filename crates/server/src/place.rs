@@ -15,7 +15,6 @@ use rmcp::model::ServerResult;
 
 use crate::asks::Settings;
 use crate::call::Method;
-use crate::layer::Brought;
 use crate::park::{Outcome, Round};
 use crate::token;
 
@@ -25,6 +24,14 @@ pub(crate) struct Place {
     pub method: Method,
     pub name: String,
     pub arguments: [u8; 32],
+}
+
+/// A `requestState`, read.
+pub(crate) enum Brought {
+    /// The name of a round of ours.
+    Ours(String),
+    /// What the handler itself gave.
+    Theirs(String),
 }
 
 /// Before a state that the handler itself gave. Ours is base64, which has no such sign.
@@ -116,4 +123,40 @@ fn internal(why: String) -> ErrorData {
 fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.unwrap_or_default().as_secs()
+}
+
+#[cfg(test)]
+mod tests {
+    use midcall_core::seal::Secret;
+
+    use super::*;
+
+    #[test]
+    fn a_state_is_good_until_it_expires_and_only_where_it_was_given() {
+        let place = |principal: &str, name: &str| Place {
+            principal: principal.into(),
+            method: Method::Tool,
+            name: name.into(),
+            arguments: [7; 32],
+        };
+        let keys = Keys::new(Secret::from([1; 32]));
+        let (ana, eve) = (place("ana", "delete"), place("eve", "delete"));
+        let until = |expires: u64| {
+            let sealed = keys.seal_text(b"round", &ana.context(), Some(expires), token::bits());
+            sealed.unwrap()
+        };
+        let brought = |place: &Place, state: &str| match place.open(state, &keys) {
+            Some(Brought::Ours(name)) => Some(name),
+            Some(Brought::Theirs(_)) | None => None,
+        };
+        assert_eq!(brought(&ana, &until(now() + 60)).as_deref(), Some("round"));
+        for expires in [0, now() - 1, now()] {
+            assert_eq!(brought(&ana, &until(expires)), None, "at {expires}");
+        }
+        for elsewhere in [&eve, &place("ana", "list")] {
+            assert_eq!(brought(elsewhere, &until(now() + 60)), None);
+        }
+        let longest = ana.seal("round", Duration::MAX, &keys).unwrap();
+        assert!(brought(&ana, &longest.0).is_some(), "no time is too long");
+    }
 }

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use crate::ask::Ask;
 use crate::asking::{Asking, problems};
 use crate::call::Call;
-use crate::error::{AskError, Unaskable};
+use crate::error::{AskError, Nobody, Unaskable};
 use crate::kind::{Kind, Link, Opened, Suggest, Wanted, Wants};
 
 /// A question that is not put yet: awaiting it asks.
@@ -115,8 +115,16 @@ impl<K: Kind> Question<K> {
         if let Some(value) = self.prefilled(&call, &asking) {
             return Ok(Answer::Accepted(value));
         }
-        for time in 1..=settings.times {
-            let answer = call.ask(Arc::new(asking.clone()), time).await?;
+        let mut times = settings.times;
+        for time in 1..=times {
+            let answer = call.ask(Arc::new(asking.clone()), time).await;
+            if let (Err(AskError::Unavailable { why, .. }), Some(_)) = (&answer, &asking.again)
+                && *why == Nobody::NoClient
+            {
+                times = time - 1; // What was written down did not fit, and there is nothing else.
+                break;
+            }
+            let answer = answer?;
             let again = match answer {
                 Ok(Answer::Accepted(checked)) => {
                     let content = checked.into_values().into_object();
@@ -136,7 +144,7 @@ impl<K: Kind> Question<K> {
             asking.again = Some(again);
         }
         Err(AskError::Unfit {
-            times: settings.times,
+            times,
             problems: asking.again.unwrap_or_default(),
         })
     }

@@ -310,6 +310,7 @@ impl<S: Service<RoleServer>> Connected<S> {
             message: pending["message"].as_str().unwrap_or_default().to_owned(),
             schema: Some(pending["schema"].clone()),
             url: None,
+            meta: None,
         };
         let mut arguments = self.person.asked(heard)?;
         arguments["elicitId"] = pending["elicitId"].clone();
@@ -364,5 +365,6 @@ fn heard(params: &Value) -> Heard {
         message: params["message"].as_str().unwrap_or_default().to_owned(),
         schema: params.get("requestedSchema").cloned(),
         url: params["url"].as_str().map(str::to_owned),
+        meta: params.get("_meta").cloned(),
     }
 }

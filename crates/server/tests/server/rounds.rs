@@ -351,32 +351,6 @@ async fn progress_reaches_the_request_that_is_open_now() {
 }
 
 #[tokio::test]
-async fn a_prompt_asks_too() {
-    for client in [Client::V2025_06_18, Client::V2025_11_25, MODERN] {
-        let person = Person::answers(json!({"value": "Ana"}));
-        let connected = client.connect(World::default().with_asks(), &person).await;
-        let got = connected
-            .all("prompts/get", json!({"name": "greeting"}))
-            .await;
-        assert_eq!(
-            got.0["result"]["messages"][0]["content"]["text"], "Greet Ana",
-            "{client}"
-        );
-    }
-    let connected = Client::Model
-        .connect(World::default().with_asks(), &Person::quiet())
-        .await;
-    let got = connected
-        .all("prompts/get", json!({"name": "greeting"}))
-        .await;
-    assert!(
-        got.text()
-            .starts_with("nobody can be asked: the client does not ask"),
-        "{got:?}"
-    );
-}
-
-#[tokio::test]
 async fn rounds_that_a_handler_makes_by_itself_pass() {
     let connected = MODERN
         .connect(

@@ -19,6 +19,8 @@ use crate::http::{App, Caller, Name, Refusal};
 
 /// Messages that may wait for a slow reader.
 const MESSAGES: usize = 16;
+/// Plays at once: each has a server of its own.
+const PLAYS: usize = 32;
 
 pub fn routes(stage: Stage) -> Router<Arc<App<Memory, Mailroom>>> {
     Router::new()
@@ -40,6 +42,9 @@ async fn ask(
     Name(name): Name,
 ) -> Result<Response, Refusal> {
     let piece = gallery::named(&name).ok_or(Refusal::NotFound)?;
+    if stage.gateways.len() >= PLAYS {
+        return Err(Refusal::TooManyStreams);
+    }
     let (tell, messages) = mpsc::channel(MESSAGES);
     let mut play = JoinSet::new(); // Ends with the stream it is kept in.
     play.spawn(stage.play(piece, tell));

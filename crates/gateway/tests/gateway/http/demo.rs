@@ -96,6 +96,11 @@ async fn it_prints_a_link_that_works_and_ends_on_ctrl_c() {
         *outcome,
         json!({"state": "withdrawn", "reason": "shutdown"})
     );
+    messages.next().await.unwrap();
+    let told = messages.next().await.unwrap();
+    assert_eq!(told["result"]["isError"], true);
+    let text = &told["result"]["content"][0]["text"];
+    assert_eq!(text, "the client is gone", "nobody put the question away");
     assert!(demo.end().await.success());
     let said = demo.errors().await;
     assert!(said.contains("Ctrl+C ends the demo"), "{said}");
