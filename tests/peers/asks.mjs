@@ -34,6 +34,8 @@ const titled = (options, names) => names.map((title, place) => ({ const: options
 const NUMBER_OF_LILIES = "How many lilies?";
 const VOUCHER = "Which voucher do you have?";
 const CODE = { type: "string", minLength: 4, maxLength: 8, pattern: "^[A-Z0-9]+$", examples: ["MAY2026"] };
+const CARD = "What goes on the card?";
+const LINES = { type: "string", title: CARD, format: "textarea" };
 const DAYS = titled(["mon", "tue", "sat"], ["Monday", "Tuesday", "Saturday"]);
 const VASES = [
   { const: "glass", title: "Glass", description: "Breaks" },
@@ -56,8 +58,8 @@ const ORDERED = { name: "Ana", roses: 12, notes: "Ring twice" };
  * A row: the tool and its arguments, its questions in turn, and what it got.
  *
  * Each question has a message, the fields that are told, which of them are required (all, unless said), and
- * the answer. `june` is the same for a client of 2025-06-18, `model` for a model, which sees the form as it
- * is. `refuses` is why no model is told to ask.
+ * the answer. `june` is the same for a client of 2025-06-18, `page` for the page, and `model` for a model, which
+ * sees the form as it is. `refuses` is why no model is told to ask.
  */
 export const ASKS = [
   {
@@ -102,10 +104,10 @@ export const ASKS = [
     ],
     got: "MAY2026",
   },
-  // MCP has no word for several lines, and a client without one shows one.
+  // MCP has no word for several lines: they are told beside the form, to whoever knows of it.
   {
     tool: "lines",
-    questions: [text("What goes on the card?", {}, "Dear Rui,\nall the best", { model: { told: { value: { type: "string", title: "What goes on the card?", format: "textarea" } } } })],
+    questions: [text(CARD, {}, "Dear Rui,\nall the best", { page: { told: { value: LINES } }, model: { told: { value: LINES } } })],
     got: "Dear Rui,\nall the best",
   },
   { tool: "confirm", questions: [confirm("Is it a present?", true)], got: true },

@@ -206,7 +206,8 @@ describe("every ask, with a client that cannot be asked", { concurrency: 3 }, ()
       const person = await Person.at(announce);
       const late = model.call("within");
 
-      for (const ask of ASKS) {
+      for (const row of ASKS) {
+        const ask = toldIn(row, "page");
         await t.test(`${ask.tool}: ${ask.says ?? JSON.stringify(ask.got)}`, async () => {
           const call = model.call(ask.tool, ask.given);
           for (const question of ask.questions) {
