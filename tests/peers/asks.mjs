@@ -120,12 +120,12 @@ export const ASKS = [
     questions: [confirm("Cancel all your orders?", true)],
     got: true,
   },
-  // The format of a secret is none of MCP's.
+  // It is known by its name.
   {
     tool: "secret",
     refuses: "the client does not ask, and a model must not hear a secret",
-    questions: [{ message: "How does the courier get in?", told: { code: { type: "string" } }, answer: { code: "4711" } }],
-    got: { code: "4711" },
+    questions: [{ message: "How does the courier get in?", told: { pin: { type: "string" } }, answer: { pin: "4711" } }],
+    got: { pin: "4711" },
   },
   { tool: "select", questions: [select("Which colour?", { enum: ["red", "white"] }, "white")], got: "white" },
   {

@@ -58,8 +58,7 @@ enum Extra {
 // What no model hears. A secret is better asked for on a page of your own: see `link`.
 #[derive(Deserialize, Serialize, JsonSchema)]
 struct Door {
-    #[schemars(extend("format" = "password"))]
-    code: String,
+    pin: String,
 }
 
 /// What is in stock today.
