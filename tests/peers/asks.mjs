@@ -1,22 +1,26 @@
 // Every ask of `midcall-server`, as its example `every_ask` has them: what each client is told, what
 // is answered, and what the tool gets. A client that is told otherwise has a column for it.
 
+export const JUNE = "2025-06-18";
+const NOVEMBER = "2025-11-25";
+export const JULY = "2026-07-28";
+
 /** Words that JSON Schema has and MCP has not. The server sends them all the same: see below who hears them. */
 const BEYOND = ["pattern", "multipleOf", "examples"];
 
 /**
- * The clients, and what gets lost on the way to their application: the SDKs of TypeScript and Rust read
- * forms into types of their own, which have no `BEYOND`. People read such rules in the description.
- * Behind midcall, a form is said in the words of 2025-06-18 to a client of that revision.
+ * The clients, and what gets lost on the way to their application: the SDKs of TypeScript (since 1.x has the
+ * words of 2025-11-25) and Rust read forms into types of their own, which have no `BEYOND`. So people read such
+ * rules in the description, too. Behind midcall, a client of 2025-06-18 is told in the words of its revision alone.
  */
 export const CLIENTS = {
-  "sdk-1.20": { words: "june", declare: "{}", loses: { directly: [], "behind midcall": ["pattern", "multipleOf"] } },
-  "sdk-1": { loses: BEYOND },
-  python: { loses: [] },
-  rmcp: { loses: BEYOND },
-  "sdk-2": { isModern: true, loses: BEYOND },
-  "python-modern": { isModern: true, loses: [] },
-  "rmcp-modern": { isModern: true, loses: BEYOND },
+  "sdk-1.20": { revision: JUNE, loses: { directly: [], "behind midcall": ["pattern", "multipleOf"] } },
+  "sdk-1": { revision: NOVEMBER, loses: BEYOND },
+  python: { revision: NOVEMBER, loses: [] },
+  rmcp: { revision: NOVEMBER, loses: BEYOND },
+  "sdk-2": { revision: JULY, loses: BEYOND },
+  "python-modern": { revision: JULY, loses: [] },
+  "rmcp-modern": { revision: JULY, loses: BEYOND },
 };
 
 /** A question for one value: its field has the question's own words for a title. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ASKS, CLIENTS } from "./asks.mjs";
+import { ASKS, CLIENTS, JULY, JUNE } from "./asks.mjs";
 import { Model, isError, words } from "./model.mjs";
 import { Person } from "./person.mjs";
 import { wrap } from "./world.mjs";
@@ -19,6 +19,7 @@ const QUICK = "Quick, the last one?";
 const NO_LINKS = "the client cannot open links, and a model must not";
 const LINK_REQUIRED = -32042;
 const NOT_DECLARED = -32021;
+const DESTRUCTIVE = "dev.midcall/destructive";
 const LATE = /^nobody answered within 1 seconds\. Call the tool again when the person is there$/;
 
 const accept = (message, content) => ({ message, action: "accept", ...(content && { content }) });
@@ -52,9 +53,9 @@ function hasGot(response, { got, says = JSON.stringify(got) }) {
 }
 
 /** That nobody could be asked, and why. The modern era has an error for that. */
-function isRefused(response, why, { isModern }, mode = "form") {
+function isRefused(response, why, revision, mode = "form") {
   const said = `nobody can be asked: ${why}. `;
-  if (!isModern) return isError(response, new RegExp(`^${said}`));
+  if (revision !== JULY) return isError(response, new RegExp(`^${said}`));
   assert.ok(response.error?.message.includes(said), JSON.stringify(response));
   assert.equal(response.error.code, NOT_DECLARED);
   assert.deepEqual(response.error.data.requiredCapabilities, { elicitation: { [mode]: {} } });
@@ -111,10 +112,13 @@ const WAYS = {
 
 for (const [way, start] of Object.entries(WAYS)) {
   describe(`every ask, ${way}`, { concurrency: 3 }, () => {
-    for (const [sdk, { words: others = "november", declare = "form+url", isModern, loses }] of Object.entries(CLIENTS)) {
+    for (const [sdk, { revision, loses }] of Object.entries(CLIENTS)) {
       test(sdk, async (t) => {
         const { command, announce } = await start();
-        const model = new Model(sdk, command, declare);
+        const isModern = revision === JULY;
+        const opensLinks = revision !== JUNE;
+        const model = new Model(sdk, command, opensLinks ? "form+url" : "{}");
+        assert.equal((await model.tells("opened")).revision, revision);
         const lost = loses[way] ?? loses;
         let questions = 0;
         const asked = async (message) => {
@@ -125,7 +129,7 @@ for (const [way, start] of Object.entries(WAYS)) {
         const late = model.call("within", {}, { answers: [{ ...accept(QUICK, { confirmed: true }), after: 2_500 }] });
 
         for (const row of ASKS) {
-          const ask = toldIn(row, others);
+          const ask = revision === JUNE ? toldIn(row, "june") : row;
           await t.test(`${ask.tool}: ${ask.says ?? JSON.stringify(ask.got)}`, async () => {
             const call = model.call(ask.tool, ask.given, { answers: ask.questions.map(answer) });
             for (const question of ask.questions) isTold((await asked(question.message)).requestedSchema, question, lost);
@@ -144,9 +148,9 @@ for (const [way, start] of Object.entries(WAYS)) {
         });
 
         await t.test("links", async () => {
-          if (declare === "form+url") return followsLinks(model, isModern, asked);
+          if (opensLinks) return followsLinks(model, isModern, asked);
           if (way === "directly") {
-            for (const tool of ["link", "require_link"]) isRefused(await model.call(tool), NO_LINKS, {});
+            for (const tool of ["link", "require_link"]) isRefused(await model.call(tool), NO_LINKS, revision);
             return;
           }
           const person = await Person.at(announce);
@@ -166,7 +170,7 @@ for (const [way, start] of Object.entries(WAYS)) {
 }
 
 describe("every ask, with a client that cannot be asked", { concurrency: 3 }, () => {
-  for (const [sdk, client] of Object.entries(CLIENTS)) {
+  for (const [sdk, { revision }] of Object.entries(CLIENTS)) {
     test(`${sdk}: by its model`, async (t) => {
       const model = new Model(sdk, FLORIST);
       const late = await model.call("within");
@@ -176,7 +180,7 @@ describe("every ask, with a client that cannot be asked", { concurrency: 3 }, ()
         const ask = toldIn(row, "model");
         await t.test(`${ask.tool}: ${ask.says ?? JSON.stringify(ask.got)}`, async () => {
           let response = await model.call(ask.tool, ask.given);
-          if (ask.refuses) return isRefused(response, ask.refuses, client);
+          if (ask.refuses) return isRefused(response, ask.refuses, revision);
           for (const question of ask.questions) {
             const { message, schema } = response.result._meta.elicitationPending;
             assert.equal(message, question.message);
@@ -189,7 +193,7 @@ describe("every ask, with a client that cannot be asked", { concurrency: 3 }, ()
       }
 
       await t.test("links", async () => {
-        for (const tool of ["link", "require_link"]) isRefused(await model.call(tool), NO_LINKS, client, "url");
+        for (const tool of ["link", "require_link"]) isRefused(await model.call(tool), NO_LINKS, revision, "url");
       });
 
       await t.test("within: too late", async () => {
@@ -213,6 +217,7 @@ describe("every ask, with a client that cannot be asked", { concurrency: 3 }, ()
           for (const question of ask.questions) {
             const ticket = await person.sees(question.message);
             isTold(ticket.schema, question);
+            assert.equal(ticket.params._meta[DESTRUCTIVE], ask.tool === "dangerous" ? true : undefined);
             const { action, content } = answer(question);
             const answered = await person[action](ticket.id, content);
             assert.equal(answered.status, 200, JSON.stringify(answered));
@@ -221,7 +226,7 @@ describe("every ask, with a client that cannot be asked", { concurrency: 3 }, ()
         });
       }
 
-      await t.test("links", () => followsLinksOnThePage(model, client.isModern, person));
+      await t.test("links", () => followsLinksOnThePage(model, revision === JULY, person));
 
       await t.test("within: too late", async () => isError(await late, LATE));
       await model.leaves();
