@@ -302,12 +302,15 @@ impl Ask {
             within: settings.within,
             dangerous: false,
         };
-        let told = asking.told(Revision::V2025_11_25, settings.locale);
-        Err(AskError::LinkRequired(Box::new(told.params)))
+        let params = asking.params(Revision::V2025_11_25, settings.locale);
+        Err(AskError::LinkRequired(Box::new(params)))
     }
 
     /// Several questions at once. Where the protocol can, they travel together and the person is
     /// asked once; else one after the other.
+    ///
+    /// If one of them has no answer, since nobody can be asked or nobody answered in time, that is the
+    /// error of all: a refusal is an answer and ends no other question.
     ///
     /// ```
     /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {

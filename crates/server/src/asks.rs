@@ -152,7 +152,7 @@ impl Asks {
         }
         let method = Method::Tool;
         let hints = Hints::default();
-        let (call, _) = Call::new(
+        let call = Call::new(
             self.clone(),
             method,
             tool.into(),

@@ -8,13 +8,15 @@ use midcall_core::{Answer, Unfit};
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
 use rmcp::{Peer, RoleServer};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::asking::{Asking, Reply, Told};
+use crate::asking::{Asking, Reply};
 use crate::asks::Asks;
 use crate::error::{AskError, Nobody};
+use crate::inbox::{Inbox, Open};
 use crate::live;
 use crate::model::Hints;
 use crate::observe::{Answered, Asked, Carrier, How};
@@ -30,7 +32,9 @@ pub(crate) struct Call {
     pub hints: Hints,
     /// None where there is no client.
     current: Mutex<Option<Current>>,
-    inbox: mpsc::UnboundedSender<Open>,
+    pub inbox: Inbox,
+    /// What the tool knows as the cancelling of its request: it has ended, or nobody waits for it.
+    pub over: CancellationToken,
     /// Legacy clients show one question at a time.
     pub turn: tokio::sync::Mutex<()>,
     /// What the client is told of questions that the tool no longer waits for.
@@ -58,14 +62,6 @@ pub(crate) enum Method {
 pub(crate) struct Client {
     pub revision: Revision,
     pub modes: Modes,
-}
-
-/// A question for which the call is parked.
-pub(crate) struct Open {
-    pub asking: Arc<Asking>,
-    pub told: Arc<Told>,
-    pub carrier: Carrier,
-    pub reply: oneshot::Sender<Reply>,
 }
 
 impl Client {
@@ -128,8 +124,7 @@ impl Call {
         client: Client,
         hints: Hints,
         current: Option<Current>,
-    ) -> (Arc<Self>, mpsc::UnboundedReceiver<Open>) {
-        let (inbox, questions) = mpsc::unbounded_channel();
+    ) -> Arc<Self> {
         let call = Self {
             asks,
             method,
@@ -137,12 +132,13 @@ impl Call {
             client,
             hints,
             current: Mutex::new(current),
-            inbox,
+            inbox: Inbox::default(),
+            over: CancellationToken::new(),
             turn: tokio::sync::Mutex::new(()),
             farewells: TaskTracker::new(),
             asked: AtomicU32::new(0),
         };
-        (Arc::new(call), questions)
+        Arc::new(call)
     }
 
     /// A name for a question that has none of its own.
@@ -197,7 +193,12 @@ impl Call {
         let since = Instant::now();
         let answer = match script {
             Some(reply) => Ok(asking.check(reply, None)),
-            None => self.send(&asking, carrier).await,
+            None => tokio::select! {
+                biased;
+                answer = self.send(&asking, carrier) => answer,
+                // A task that the tool left behind: its question is taken back.
+                () = self.over.cancelled() => Err(AskError::Gone),
+            },
         };
         if let Some(observer) = &settings.on_answer {
             let how = match &answer {
@@ -223,29 +224,28 @@ impl Call {
         asking: &Arc<Asking>,
         carrier: Carrier,
     ) -> Result<Result<Answer, Unfit>, AskError> {
-        let told = Arc::new(asking.told(self.client.revision, self.asks.settings.locale));
         let reply = match carrier {
-            Carrier::Live => live::ask(self, asking, &told).await?,
+            // Boxed: what a live question needs is much more than what one needs that is parked.
+            Carrier::Live => Box::pin(live::ask(self, asking)).await?,
             _ => {
                 let (reply, replied) = oneshot::channel();
-                let open = Open {
+                self.inbox.put(Open {
                     asking: asking.clone(),
-                    told: told.clone(),
                     carrier,
                     reply,
-                };
-                self.inbox.send(open).map_err(|_| AskError::Gone)?;
+                });
                 match timeout(asking.within, replied).await {
                     Err(_) => {
                         let after = asking.within;
                         return Err(AskError::TimedOut { after });
                     }
-                    Ok(reply) => reply.map_err(|_| AskError::Gone)?,
+                    Ok(reply) => *reply.map_err(|_| AskError::Gone)?,
                 }
             }
         };
         self.truly(asking, &reply)?;
-        let told = Some(&*told).filter(|_| carrier != Carrier::Model);
+        let words = (self.client.revision, self.asks.settings.locale);
+        let told = Some(words).filter(|_| carrier != Carrier::Model);
         Ok(asking.check(reply, told))
     }
 

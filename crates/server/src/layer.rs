@@ -17,14 +17,15 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, Service};
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use crate::ask::Ask;
 use crate::asks::Asks;
 use crate::call::{Call, Client, Current, Method};
+use crate::inbox::Questions;
 use crate::model::{self, Sent, Tools};
 use crate::park::Round;
 use crate::place::{Brought, Place};
+use crate::running::Running;
 use crate::token;
 
 /// A handler whose tools, prompts and resources can ask: [`Asks::around`],
@@ -143,22 +144,14 @@ impl<S: Service<RoleServer>> Layer<S> {
         mut context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
         let current = Some(Current::of(&context));
-        let (call, mut inbox) = Call::new(
-            self.asks.clone(),
-            place.method,
-            place.name.clone(),
-            client,
-            hints,
-            current,
-        );
+        let (method, name) = (place.method, place.name.clone());
+        let call = Call::new(self.asks.clone(), method, name, client, hints, current);
+        let questions = Questions(call.clone());
         // The request's own token ends with its response, and a tool that waits outlives that.
-        let token = CancellationToken::new();
-        let cancelled = std::mem::replace(&mut context.ct, token.clone());
+        let cancelled = std::mem::replace(&mut context.ct, call.over.clone());
         context.extensions.insert(Ask::in_call(call.clone()));
-        let inner = self.inner.clone();
-        let mut running: crate::park::Running =
-            Box::pin(async move { inner.handle_request(request, context).await });
-        let first = tokio::select! {
+        let mut running = Running::new(self.inner.clone(), request, context);
+        let open = tokio::select! {
             biased;
             outcome = &mut running => {
                 // After its result nobody listens: what it took back is told before.
@@ -166,18 +159,11 @@ impl<S: Service<RoleServer>> Layer<S> {
                 call.farewells.wait().await;
                 return place.wrap(outcome);
             }
-            first = inbox.recv() => first,
-            () = cancelled.cancelled() => None,
+            open = questions.next() => open,
+            () = cancelled.cancelled() => return Err(taken_back()),
         };
-        let Some(first) = first else {
-            token.cancel();
-            return Err(taken_back());
-        };
-        let mut open = vec![first];
-        open.extend(std::iter::from_fn(|| inbox.try_recv().ok()));
         let owner = self.owner(&place, client);
-        let parks = &self.asks.parks;
-        let (_, round) = parks.park(call, owner, token, running, inbox, open);
+        let round = self.asks.parks.park(owner, running, questions, open);
         self.tell(&round, &place, client, hints.structured)
     }
 
@@ -192,7 +178,7 @@ impl<S: Service<RoleServer>> Layer<S> {
         let settings = &self.asks.settings;
         if round.carrier == crate::Carrier::Model {
             let tool = self.known().send_name();
-            let asking = &round.asked[0].0;
+            let asking = &round.asked[0];
             let server = self.server();
             let told = model::pending(
                 asking,

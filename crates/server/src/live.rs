@@ -12,7 +12,7 @@ use rmcp::{Peer, RoleServer};
 use serde_json::Value;
 use tokio_util::task::TaskTracker;
 
-use crate::asking::{Asking, Reply, Told};
+use crate::asking::{Asking, Reply};
 use crate::call::Call;
 use crate::error::{AskError, Nobody};
 use crate::kind::Wants;
@@ -22,11 +22,12 @@ use crate::kind::Wants;
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Asks, and waits for what the client says.
-pub(crate) async fn ask(call: &Call, asking: &Asking, told: &Told) -> Result<Reply, AskError> {
+pub(crate) async fn ask(call: &Call, asking: &Asking) -> Result<Reply, AskError> {
     let _turn = call.turn.lock().await;
     let peer = call.current().ok_or(AskError::Gone)?.peer;
     let unsayable = |error: midcall_core::wire::Unsayable| AskError::Client(error.to_string());
-    let mut params = told.params.write(call.client.revision).map_err(unsayable)?;
+    let params = asking.params(call.client.revision, call.asks.settings.locale);
+    let mut params = params.write(call.client.revision).map_err(unsayable)?;
     if let Wants::Link { id, .. } = &asking.wants {
         call.asks.linked(id, peer.clone());
     }

@@ -15,7 +15,8 @@ use rmcp::model::ServerResult;
 
 use crate::asks::Settings;
 use crate::call::Method;
-use crate::park::{Outcome, Round};
+use crate::park::Round;
+use crate::running::Outcome;
 use crate::token;
 
 /// What is called, and by whom.
@@ -43,10 +44,10 @@ const LONGEST: usize = 4_096;
 impl Place {
     /// Says a round in the words of the modern era.
     pub fn say(&self, round: &Round, settings: &Settings) -> Result<JsonObject, ErrorData> {
-        let within = round.asked.iter().map(|(asking, _)| asking.within).max();
+        let within = round.asked.iter().map(|asking| asking.within).max();
         let within = within.unwrap_or_default();
-        let requests = round.asked.iter().map(|(asking, told)| {
-            let mut params = told.params.clone();
+        let requests = round.asked.iter().map(|asking| {
+            let mut params = asking.params(Revision::V2026_07_28, settings.locale);
             if let Some(said) = &mut params.meta {
                 said.shift_remove(meta::TIMEOUT); // The round says it for all.
             }

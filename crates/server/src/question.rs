@@ -103,7 +103,7 @@ impl<K: Kind> Question<K> {
         if let (Some(content), Wants::Form(shape)) = (&self.suggested, &mut wants) {
             *shape = Arc::new(shape.suggesting(content.clone())?);
         }
-        let mut asking = Asking {
+        let mut asking = Arc::new(Asking {
             key: self.id.clone().unwrap_or_else(|| call.key()),
             message: self.message.clone(),
             again: None,
@@ -111,13 +111,13 @@ impl<K: Kind> Question<K> {
             wants,
             within: self.within.unwrap_or(settings.within),
             dangerous: self.dangerous,
-        };
+        });
         if let Some(value) = self.prefilled(&call, &asking) {
             return Ok(Answer::Accepted(value));
         }
         let mut times = settings.times;
         for time in 1..=times {
-            let answer = call.ask(Arc::new(asking.clone()), time).await;
+            let answer = call.ask(asking.clone(), time).await;
             if let (Err(AskError::Unavailable { why, .. }), Some(_)) = (&answer, &asking.again)
                 && *why == Nobody::NoClient
             {
@@ -141,11 +141,15 @@ impl<K: Kind> Question<K> {
                 Ok(Answer::Cancelled) => return Ok(Answer::Cancelled),
                 Err(unfit) => problems(&unfit, settings.locale),
             };
-            asking.again = Some(again);
+            // Another question: an answer to the one before is no answer to this.
+            asking = Arc::new(Asking {
+                again: Some(again),
+                ..Asking::clone(&asking)
+            });
         }
         Err(AskError::Unfit {
             times,
-            problems: asking.again.unwrap_or_default(),
+            problems: asking.again.clone().unwrap_or_default(),
         })
     }
 

@@ -5,14 +5,15 @@
 //! format. What still cannot be said after that is refused here, with its path, and not when the
 //! first client sees it.
 //!
-//! In: [`of`]. Elsewhere: `schemars`' words in those of MCP (`rewrite`), how each revision says a
-//! form (`midcall_core::wire::Telling`).
+//! In: [`of`]. Elsewhere: `schemars`' words in those of MCP (`rewrite`), a form in the words
+//! of a revision (`told`).
 
 mod rewrite;
+mod told;
 
 use std::any::TypeId;
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock, Weak};
 
 use midcall_core::{Extra, Fields, Form, Kind, Limits};
 use schemars::JsonSchema;
@@ -20,12 +21,15 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 use crate::error::Unaskable;
+use crate::token;
+pub(crate) use told::Told;
 
 /// A form, and the schema it was read from.
 #[derive(Debug)]
 pub(crate) struct Shape {
     pub form: Form,
     pub source: Map<String, Value>,
+    told: Mutex<Vec<(told::Words, Arc<Told>)>>,
 }
 
 impl Shape {
@@ -37,7 +41,32 @@ impl Shape {
             let why = "its rules cannot be enforced in bounded time: simplify its pattern";
             return Err(Unaskable::Field { path, why });
         }
-        Ok(Self { form, source })
+        let told = Mutex::default();
+        Ok(Self { form, source, told })
+    }
+
+    /// The same for many calls at once: while one of them has the form, it is not read again.
+    pub fn shared(source: Map<String, Value>) -> Result<Arc<Self>, Unaskable> {
+        static KNOWN: LazyLock<Mutex<HashMap<[u8; 32], Weak<Shape>>>> =
+            LazyLock::new(Mutex::default);
+        let source = Value::Object(source);
+        let digest = token::digest_of(&source);
+        let lock = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(shape) = lock().get(&digest).and_then(Weak::upgrade) {
+            return Ok(shape);
+        }
+        let Value::Object(source) = source else {
+            unreachable!("it was made an object above")
+        };
+        let shape = Arc::new(Self::new(source)?);
+        let mut known = lock();
+        if known.len() == known.capacity() {
+            known.retain(|_, shape| shape.strong_count() > 0);
+            let alive = known.len();
+            known.reserve(alive); // Or the next one looks at all of them again.
+        }
+        known.insert(digest, Arc::downgrade(&shape));
+        Ok(shape)
     }
 
     /// The same form with what the fields start with.
@@ -274,6 +303,32 @@ mod tests {
             of::<HashMap<String, u8>>(),
             Err(Unaskable::NotAForm(_))
         ));
+    }
+
+    #[test]
+    fn one_question_of_many_calls_is_read_once_and_forgotten_after() {
+        let source = |title: &str| {
+            let field = json!({"type": "string", "title": title});
+            let form = json!({"type": "object", "properties": {"value": field}});
+            form.as_object().unwrap().clone()
+        };
+        let one = Shape::shared(source("Shared?")).unwrap();
+        assert!(Arc::ptr_eq(
+            &one,
+            &Shape::shared(source("Shared?")).unwrap()
+        ));
+        for other in 0..1_000 {
+            let other = Shape::shared(source(&format!("Other {other}?"))).unwrap();
+            assert!(!Arc::ptr_eq(&one, &other));
+        }
+        assert!(Arc::ptr_eq(
+            &one,
+            &Shape::shared(source("Shared?")).unwrap()
+        ));
+        let gone = Arc::downgrade(&one);
+        drop(one);
+        assert!(gone.upgrade().is_none());
+        assert!(Shape::shared(source("Shared?")).is_ok());
     }
 
     #[test]

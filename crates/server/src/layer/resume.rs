@@ -77,7 +77,7 @@ impl<S: Service<RoleServer>> Layer<S> {
             result: result.clone(),
             outcome: None,
         };
-        if let Err(unfit) = round.asked[0].0.check(reply, None) {
+        if let Err(unfit) = round.asked[0].check(reply, None) {
             return Ok(complete(model::unfit(&unfit, locale), client));
         }
         if !parked.say(at, result, sent.digest) {

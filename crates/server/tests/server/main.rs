@@ -14,6 +14,7 @@ mod http;
 mod kinds;
 mod links;
 mod misuse;
+mod races;
 mod rounds;
 mod settings;
 mod world;
