@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { Model, isError, next, words } from "./model.mjs";
+import { Model, isError, words } from "./model.mjs";
 import { Person } from "./person.mjs";
-import { Client, Wire, until, wrap } from "./world.mjs";
+import { Client, Wire, wrap } from "./world.mjs";
 
 const FOLDER = process.env.MIDCALL_EXAMPLES ?? join(import.meta.dirname, "../../target/debug/examples");
 const example = (name) => [join(FOLDER, name)];
@@ -21,14 +21,13 @@ const booking = (extras) => [
 ];
 const BOOKED = `Booked: ${SUMMARY}, extras [Dog], notes none`;
 
-/** How each client is told of a choice of several. */
-const CLIENTS = {
-  "sdk-1": { extras: ["dog"] },
-  "sdk-1.20": { "extras.dog": true },
-  python: { extras: ["dog"] },
-  "sdk-2": { extras: ["dog"] },
-  "python-modern": { extras: ["dog"] },
-};
+const CLIENTS = ["sdk-1", "sdk-1.20", "python", "rmcp", "sdk-2", "python-modern", "rmcp-modern"];
+/** Those that are met without elicitation, too. Python's take a second to start: `asks.test.mjs` has them. */
+const QUIET = ["sdk-1", "rmcp", "sdk-2", "rmcp-modern"];
+const DOG = { extras: ["dog"] };
+
+/** How each client says some of several. */
+const dog = (sdk) => (sdk === "sdk-1.20" ? { "extras.dog": true } : DOG);
 
 /** What the steps of a client brought. */
 async function results(sdk, command, steps) {
@@ -38,7 +37,7 @@ async function results(sdk, command, steps) {
 
 for (const [how, through] of Object.entries({ directly: (server) => server, "behind midcall": async (server) => (await wrap(server)).command })) {
   describe(`a server that asks, ${how}`, { concurrency: 2 }, () => {
-    for (const [sdk, extras] of Object.entries(CLIENTS)) {
+    for (const sdk of CLIENTS) {
       test(`${sdk}: files are deleted once the person agreed`, async () => {
         const command = await through(example("delete_files"));
         const told = await results(sdk, command, [
@@ -53,8 +52,8 @@ for (const [how, through] of Object.entries({ directly: (server) => server, "beh
       test(`${sdk}: a table is booked in three steps, or not`, async () => {
         const command = await through(example("book_table"));
         const told = await results(sdk, command, [
-          { tool: "book_table", answers: booking(extras) },
-          { tool: "book_table", answers: [accept("Whom may we expect?", { ...BOOKING, ...extras }), { message: "Which table?", action: "cancel" }] },
+          { tool: "book_table", answers: booking(dog(sdk)) },
+          { tool: "book_table", answers: [accept("Whom may we expect?", { ...BOOKING, ...dog(sdk) }), { message: "Which table?", action: "cancel" }] },
         ]);
         assert.deepEqual(told, [BOOKED, "No table was booked"]);
       });
@@ -80,39 +79,39 @@ for (const [how, through] of Object.entries({ directly: (server) => server, "beh
   });
 }
 
-describe("a client that cannot be asked", { concurrency: 2 }, () => {
-  for (const sdk of ["sdk-1", "python", "sdk-2", "python-modern"]) {
-    test(`${sdk}: its model asks the person, directly`, async () => {
-      const model = new Model(sdk, example("book_table"));
-      const tools = await model.tells("tools");
-      assert.deepEqual(tools, ["book_table", "sendElicitationResult"]);
-      let response = await model.call("book_table");
-      for (const { content } of booking({ extras: ["dog"] })) {
-        const { tool, elicitId } = next(response);
-        assert.equal(tool, "sendElicitationResult", JSON.stringify(response));
-        const unfit = await model.call(tool, { elicitId, action: "accept", content: { guests: 99 } });
-        isError(unfit, /does not fit the question/);
-        response = await model.call(tool, { elicitId, action: "accept", content });
+const COLOURS = [accept("Which colour do you like?", { selected: "moss" }), accept("Dark at night?", { confirmed: false })];
+const CHOSEN = "The theme is moss, always light";
+
+describe("a client that cannot be asked, directly", { concurrency: 2 }, () => {
+  for (const sdk of QUIET) {
+    for (const [name, tool, answers, done] of [
+      ["book_table", "book_table", booking(DOG), BOOKED],
+      ["theme_colour", "choose_theme", COLOURS, CHOSEN],
+    ]) {
+      test(`${sdk}: its model asks the person for ${name}`, async () => {
+        const model = new Model(sdk, example(name));
+        assert.deepEqual(await model.tells("tools"), [tool, "sendElicitationResult"]);
+        let response = await model.call(tool);
+        for (const { message, content } of answers) {
+          assert.ok(words(response).includes(message), JSON.stringify(response));
+          isError(await model.answers(response, "accept", { guests: 99 }), /does not fit the question/);
+          response = await model.answers(response, "accept", content);
+        }
+        assert.equal(words(response), done);
+        await model.leaves();
+      });
+    }
+
+    test(`${sdk}: its model neither deletes nor opens links`, async () => {
+      for (const [name, tool, given, why] of [
+        ["delete_files", DELETE.tool, DELETE.arguments, "a model must not agree to what may destroy something"],
+        ["sign_in", "count_mail", {}, "the client cannot open links, and a model must not"],
+      ]) {
+        const model = new Model(sdk, example(name));
+        const { result, error } = await model.call(tool, given);
+        assert.ok((error?.message ?? result.content[0].text).includes(why), JSON.stringify(result ?? error));
+        await model.leaves();
       }
-      assert.equal(words(response), BOOKED);
-    });
-
-    test(`${sdk}: its model does not delete`, async () => {
-      const model = new Model(sdk, example("delete_files"));
-      const { result, error } = await model.call("delete_files", { names: ["old.txt"] });
-      assert.match(error?.message ?? result.content[0].text, /a model must not agree to what may destroy something/);
-    });
-
-    test(`${sdk}: the person is asked on the page, behind midcall`, async () => {
-      const { announce, command } = await wrap(example("delete_files"));
-      const client = new Client(sdk, { command, declare: "nothing", steps: [DELETE] });
-      await client.tells("tools"); // TypeScript's 2.x starts a first one only to look at it
-      const person = await Person.at(announce);
-      const { id } = await person.sees(DELETING);
-      await person.accept(id, { confirmed: true });
-      assert.equal((await client.tells("result")).content[0].text, "Deleted 1 files");
-      await client.done();
-      person.leave();
     });
   }
 
@@ -120,6 +119,44 @@ describe("a client that cannot be asked", { concurrency: 2 }, () => {
     const told = await results("sdk-1.20", example("sign_in"), [{ tool: "count_mail" }]);
     assert.match(told[0], /the client cannot open links, and a model must not/);
   });
+});
+
+describe("a client that cannot be asked, behind midcall", { concurrency: 2 }, () => {
+  /** A client before an example, and a person beside it. */
+  async function meet(sdk, name) {
+    const { announce, command } = await wrap(example(name));
+    const model = new Model(sdk, command);
+    await model.tells("tools"); // TypeScript's 2.x starts a first one only to look at it
+    return [model, await Person.at(announce)];
+  }
+
+  for (const sdk of QUIET) {
+    for (const [name, { tool, arguments: given }, answers, done] of [
+      ["delete_files", DELETE, [accept(DELETING, { confirmed: true })], "Deleted 1 files"],
+      ["book_table", { tool: "book_table" }, booking(DOG), BOOKED],
+      ["theme_colour", { tool: "choose_theme" }, COLOURS, CHOSEN],
+    ]) {
+      test(`${sdk}: the person is asked on the page for ${name}`, async () => {
+        const [model, person] = await meet(sdk, name);
+        const call = model.call(tool, given);
+        for (const { message, content } of answers) await person.accept((await person.sees(message)).id, content);
+        assert.equal(words(await call), done);
+        await model.leaves();
+        person.leave();
+      });
+    }
+
+    test(`${sdk}: the person signs in by the page`, async () => {
+      const [model, person] = await meet(sdk, "sign_in");
+      const call = model.call("count_mail");
+      const { id, url } = await person.sees("Sign in to your mail");
+      await person.opens(id);
+      await fetch(url);
+      assert.equal(words(await call), "You have 3 new letters");
+      await model.leaves();
+      person.leave();
+    });
+  }
 });
 
 test("a link's end is told to a client of 2025-11-25", async () => {
@@ -136,11 +173,14 @@ test("a link's end is told to a client of 2025-11-25", async () => {
 
 test("the tool hears how a question on the page really ended", async () => {
   const { announce, command } = await wrap(example("delete_files"));
-  const client = new Client("sdk-1", { command, declare: "nothing", steps: [DELETE] });
+  const model = new Model("sdk-1", command);
   const person = await Person.at(announce);
+  const call = model.call(DELETE.tool, DELETE.arguments);
   const { id } = await person.sees(DELETING);
   await person.decline(id, "Not today");
-  assert.equal((await client.tells("result")).content[0].text, "the person was asked and said no");
-  await until(async () => (await person.status(id)).state === "answered");
+  isError(await call, /^the person was asked and said no$/);
+  const { state, action } = await person.closed(id);
+  assert.deepEqual({ state, action }, { state: "answered", action: "decline" });
+  await model.leaves();
   person.leave();
 });

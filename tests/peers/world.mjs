@@ -21,6 +21,7 @@ export const PATIENCE = 45_000;
 const typescript = (file, version) => [NODE, join(HERE, "sdk/typescript", file), version];
 const typescript2 = (file, era) => [NODE, join(HERE, "sdk/typescript2", file), era];
 const python = (folder, file, ...era) => [PYTHON, join(HERE, "sdk", folder, file), ...era];
+const rust = (file, ...how) => [join(HERE, "../../target/debug", file), ...how];
 
 /** The commands of clients, by their SDK. */
 export const CLIENTS = {
@@ -46,6 +47,9 @@ export const MODERN_CLIENTS = {
   "python-modern": python("python", "client.py", "modern"),
   "fastmcp-modern": python("fastmcp", "client.py", "modern"),
 };
+
+/** Rust's own, of either era, from `../grid/rmcp`. */
+export const RUST_CLIENTS = { rmcp: rust("rmcp-client", "legacy"), "rmcp-modern": rust("rmcp-client", "modern") };
 
 /** Servers whose tools ask in the way of 2026-07-28. `sdk-2-dual` speaks to clients of 2025 by itself, too. */
 export const MODERN_SERVERS = {
@@ -182,7 +186,7 @@ export class Process {
 /** A client of some SDK, or of its own command, at its job: see `sdk/README.md`. */
 export class Client extends Process {
   constructor(sdk, job, env) {
-    super(CLIENTS[sdk] ?? MODERN_CLIENTS[sdk] ?? sdk, { env });
+    super(CLIENTS[sdk] ?? MODERN_CLIENTS[sdk] ?? RUST_CLIENTS[sdk] ?? sdk, { env });
     this.send(job);
   }
 
