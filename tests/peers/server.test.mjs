@@ -136,11 +136,14 @@ test("a link's end is told to a client of 2025-11-25", async () => {
 
 test("the tool hears how a question on the page really ended", async () => {
   const { announce, command } = await wrap(example("delete_files"));
-  const client = new Client("sdk-1", { command, declare: "nothing", steps: [DELETE] });
+  const client = new Client("sdk-1", { command, declare: "nothing" });
+  client.send({ call: "1", ...DELETE }); // and stays, else the page would go with it
   const person = await Person.at(announce);
   const { id } = await person.sees(DELETING);
   await person.decline(id, "Not today");
   assert.equal((await client.tells("result")).content[0].text, "the person was asked and said no");
   await until(async () => (await person.status(id)).state === "answered");
   person.leave();
+  client.process.stdin.end();
+  await client.done();
 });
