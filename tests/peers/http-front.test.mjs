@@ -202,6 +202,9 @@ describe("http front", { concurrency: 4 }, () => {
     assert.equal((await servers()).length, 1);
     await callModern(url, 1, "tools/call", { name: "length", arguments: { text: "" } }, { capabilities: {} });
     assert.equal((await servers()).length, 2); // other capabilities, another server
+    const clientInfo = { name: "another", version: "1" };
+    await callModern(url, 1, "tools/call", { name: "length", arguments: { text: "" }, _meta: { "io.modelcontextprotocol/clientInfo": clientInfo } }, { capabilities: FORM });
+    assert.equal((await servers()).length, 3); // nobody else is asked what this client asks
   });
 
   test("what a modern request says twice must be the same", async () => {
@@ -285,6 +288,22 @@ describe("http front", { concurrency: 4 }, () => {
     assert.equal(await gateway.end(), 0);
     assert.equal(await alive((await servers())[0]), false);
   });
+
+  for (const [era, asks] of Object.entries({
+    legacy: async (url, answer) => (await Guest.at(url, FORM)).tool("ask", {}, answer),
+    modern: (url, answer) => callModern(url, 1, "tools/call", { name: "ask", arguments: {} }, { capabilities: FORM, answer }),
+  })) {
+    test(`whoever is told to end still takes the answers of a ${era} client`, async () => {
+      const { url, gateway } = await start();
+      const called = asks(url, async () => {
+        gateway.process.kill("SIGTERM");
+        await until(async () => (await fetch(`${new URL(url).origin}/readyz`)).status === 503);
+        return word("late");
+      });
+      assert.equal(text(await called)[0].result.content.word, "late");
+      assert.equal(await gateway.end(), 0);
+    });
+  }
 
   test("whoever is told to end twice does not wait", async () => {
     const { url, announce, gateway } = await start();

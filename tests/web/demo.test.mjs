@@ -20,34 +20,34 @@ async function run(page) {
   return { messages: messages.map((text) => JSON.parse(text)), outcome: await latest.locator(".outcome").textContent() };
 }
 
-/** What the person does with each question, and the content that the server must hear. */
+/** What the person does with each question, the content that the server must hear, and what its tool makes of it. */
 const ANSWERS = {
-  text: [(page) => field(page, "Name").fill("Ana"), { name: "Ana" }],
-  textarea: [(page) => field(page, "Report").fill("One\nTwo"), { report: "One\nTwo" }],
-  email: [(page) => field(page, "Email").fill("ana@example.org"), { email: "ana@example.org" }],
-  uri: [() => {}, { page: "https://example.com" }],
-  date: [(page) => field(page, "Day").fill("2027-03-09"), { day: "2027-03-09" }],
-  date_time: [(page) => field(page, "Start").fill("2027-03-09T14:30"), { start: "2027-03-09T14:30:00+00:00" }],
-  pattern: [(page) => field(page, "Ticket").fill("MC-2026"), { ticket: "MC-2026" }],
-  number: [(page) => field(page, "Degrees").fill("21.5"), { degrees: 21.5 }],
-  integer: [(page) => field(page, "Guests").fill("4"), { guests: 4 }],
-  switch: [() => {}, { copy: true }],
-  choice: [(page) => dialog(page).getByText("Bar", { exact: true }).click(), { seat: "Bar" }],
-  choice_list: [(page) => field(page, "Region").selectOption({ label: "Tokyo" }), { region: "ap-east" }],
-  choices: [(page) => field(page, "Olives").check(), { toppings: ["basil", "olives"] }],
-  tags: [async (page) => { await dialog(page).getByRole("textbox", { name: /Labels/ }).fill("blue"); await calm(page); await page.keyboard.press("Enter"); }, { labels: ["blue"] }],
-  group: [async (page) => { await field(page, "Name").fill("Ana"); await field(page, "Street").fill("Rua 1"); await field(page, "City").fill("Olinda"); }, { name: "Ana", address: { street: "Rua 1", city: "Olinda" } }],
-  json: [(page) => field(page, "Headers").fill('{"x-trace": "on"}'), { headers: { "x-trace": "on" } }],
-  danger: [(page) => dialog(page).getByText("Yes", { exact: true }).click(), { confirmed: true }],
-  secret: [async (page) => { await field(page, "User").fill("ana"); await dialog(page).getByRole("textbox", { name: /Password/ }).fill("xyzzy"); }, { user: "ana", password: "••••" }],
-  hurry: [(page) => field(page, "Seats").fill("3"), { seats: 3 }],
+  text: [(page) => field(page, "What should we call you?").fill("Ana"), { value: "Ana" }, "The badge says Ana"],
+  textarea: [(page) => field(page, "What happened?").fill("One\nTwo"), { value: "One\nTwo" }, "The report has 2 lines"],
+  email: [(page) => field(page, "invitation").fill("ana@example.org"), { value: "ana@example.org" }, "The invitation goes to ana@example.org"],
+  uri: [() => {}, { page: "https://example.com" }, "Watching https://example.com"],
+  date: [(page) => field(page, "which day").fill("2027-03-09"), { value: "2027-03-09" }, "Booked for 2027-03-09"],
+  date_time: [(page) => field(page, "backup").fill("2027-03-09T14:30"), { value: "2027-03-09T14:30:00+00:00" }, "The backup starts at 2027-03-09T14:30:00+00:00"],
+  pattern: [(page) => field(page, "ticket").fill("MC-2026"), { value: "MC-2026" }, "It belongs to MC-2026"],
+  number: [(page) => field(page, "How warm").fill("21.5"), { value: 21.5 }, "The room will have 21.5 °C"],
+  integer: [(page) => field(page, "How many").fill("4"), { value: 4 }, "A table for 4"],
+  switch: [() => {}, { copy: true, notify: false }, "Sent. A copy to you: true, to the team: false"],
+  choice: [(page) => dialog(page).getByText("Bar", { exact: true }).click(), { selected: "Bar" }, "Your seat: Bar"],
+  choice_list: [(page) => field(page, "Which region").selectOption({ label: "Tokyo" }), { selected: "ap-east" }, "It runs in ap-east"],
+  choices: [(page) => field(page, "Olives").check(), { selected: ["basil", "olives"] }, "A pizza with basil, olives"],
+  tags: [async (page) => { await dialog(page).getByRole("textbox", { name: /Labels/ }).fill("blue"); await calm(page); await page.keyboard.press("Enter"); }, { labels: ["blue"] }, 'Heard: "accept"'],
+  group: [async (page) => { await field(page, "Name").fill("Ana"); await field(page, "Street").fill("Rua 1"); await field(page, "City").fill("Olinda"); }, { name: "Ana", address: { street: "Rua 1", city: "Olinda" } }, 'Heard: "accept"'],
+  json: [(page) => field(page, "Headers").fill('{"x-trace": "on"}'), { headers: { "x-trace": "on" } }, 'Heard: "accept"'],
+  danger: [(page) => dialog(page).getByText("Yes", { exact: true }).click(), { confirmed: true }, "Deleted (not really)"],
+  secret: [async (page) => { await field(page, "User").fill("ana"); await dialog(page).getByRole("textbox", { name: /Password/ }).fill("xyzzy"); }, { user: "ana", password: "••••" }, "ana signed in"],
+  hurry: [(page) => field(page, "How many").fill("3"), { value: 3 }, "3 seats are yours"],
 };
 
 test("every form of the gallery is answered and the server hears what was typed", async () => {
   const running = await demo();
   const page = await person(running, { timezoneId: "UTC" });
   await page.getByRole("heading", { name: "Every kind of question" }).waitFor();
-  for (const [name, [fill, content]] of Object.entries(ANSWERS)) {
+  for (const [name, [fill, content, made]] of Object.entries(ANSWERS)) {
     await page.locator(`#ask-${name}`).click();
     await dialog(page).waitFor();
     await shot(page, `demo-${name}`);
@@ -58,9 +58,9 @@ test("every form of the gallery is answered and the server hears what was typed"
       const now = await run(page);
       return now.outcome === "Answered" && now;
     });
-    assert.equal(messages.length, 2, name);
-    assert.equal(messages[0].method, "elicitation/create");
-    assert.deepEqual(messages[1].result.content, content, name);
+    assert.deepEqual(messages.map(({ method }) => method), ["tools/call", "elicitation/create", undefined, undefined]);
+    assert.deepEqual(messages[2].result.content, content, name);
+    assert.equal(messages[3].result.content[0].text, made);
     assert.equal(outcome, "Answered");
     assert.equal(await page.evaluate(() => document.activeElement.id), `ask-${name}`, "the focus comes back");
   }
@@ -75,7 +75,7 @@ test("forms to approve, long ones and hostile ones", async () => {
   await shot(page, "demo-approve");
   await dialog(page).locator("[part=accept]").click();
   await eventually("approved", async () => (await run(page)).outcome === "Answered");
-  assert.deepEqual((await run(page)).messages[1].result.content, {});
+  assert.deepEqual((await run(page)).messages[2].result.content, {});
 
   await page.locator("#ask-long").click();
   for (const [label, value] of [["First name", "Ana"], ["Last name", "Souza"], ["Email", "ana@example.org"], ["Old city", "Olinda"], ["New city", "Recife"], ["Day", "2027-03-09"]]) await dialog(page).getByLabel(label).first().fill(value);
@@ -85,7 +85,7 @@ test("forms to approve, long ones and hostile ones", async () => {
   await shot(page, "demo-review");
   await submit(page);
   await eventually("sent", async () => (await run(page)).outcome === "Answered");
-  const { content } = (await run(page)).messages[1].result;
+  const { content } = (await run(page)).messages[2].result;
   assert.equal(content.from_city, "Olinda");
   assert.equal(content.boxes, 40);
 
@@ -114,7 +114,7 @@ test("a link is opened, finished on the other page, and the end is pushed", asyn
   await elsewhere.getByText("Done. You can close this tab.").waitFor();
   await dialog(page).waitFor({ state: "hidden" });
   const { messages } = await eventually("it ends", async () => (await run(page)).outcome === "Answered" && run(page));
-  assert.deepEqual(messages.map(({ method, result }) => method ?? result.action), ["elicitation/create", "accept", "notifications/elicitation/complete"]);
+  assert.deepEqual(messages.map(({ method, result }) => method ?? result.action), ["tools/call", "elicitation/create", "accept", "notifications/elicitation/complete", undefined]);
 });
 
 test("an odd link warns, a refused one cannot be opened", async () => {
@@ -139,8 +139,8 @@ test("steps follow each other, and three come at once", async () => {
   await page.locator("#ask-wizard").click();
   await dialog(page).getByText("Shop", { exact: true }).click();
   await submit(page);
-  await dialog(page).getByText("Step 2 of 3").waitFor();
-  await field(page, "Name").fill("Corner shop");
+  await dialog(page).getByText("Step 2 of 3").first().waitFor();
+  await field(page, "Step 2").fill("Corner shop");
   await submit(page);
   await dialog(page).getByText("Step 3 of 3").waitFor();
   await dialog(page).locator("[part=accept]").click();
@@ -149,11 +149,17 @@ test("steps follow each other, and three come at once", async () => {
   await page.locator("#ask-three").click();
   await dialog(page).getByText("1 of 3").waitFor();
   await shot(page, "demo-three");
-  for (const [message, place] of [["First:", "1 of 3"], ["Second:", "1 of 2"], ["Third:", ""]]) {
-    await dialog(page).getByText(message).waitFor();
+  const seen = [];
+  for (const place of ["1 of 3", "1 of 2", ""]) { // three calls at once: whichever asks first
+    const message = await eventually("another question", async () => {
+      const text = await dialog(page).locator("#message").textContent();
+      return !seen.includes(text) && text;
+    });
+    seen.push(message);
     if (place) await dialog(page).getByText(place).waitFor();
     await button(page, "Cancel").click();
   }
+  assert.deepEqual(seen.sort(), ["First: which size?", "Second: which colour?", "Third: order it now?"]);
   await eventually("all cancelled", async () => (await run(page)).outcome === "Canceled · Canceled · Canceled");
 });
 
@@ -165,7 +171,7 @@ test("a server changes its mind: the dialog goes by itself", async () => {
   await dialog(page).waitFor({ state: "hidden" });
   await page.getByText("The server no longer needs an answer").first().waitFor();
   const { messages } = await run(page);
-  assert.deepEqual(messages.map(({ method }) => method), ["elicitation/create", "notifications/cancelled"]);
+  assert.deepEqual(messages.map(({ method }) => method), ["tools/call", "elicitation/create", "notifications/cancelled", undefined]);
 });
 
 test("a short deadline is counted down", async () => {
@@ -193,8 +199,8 @@ test("closing the tab takes back what it asked", async () => {
   let told = "";
   while (!told.includes("elicitation/request")) told += (await reader.read()).value;
   await page.close();
-  while (!told.includes("dropped")) told += (await reader.read()).value;
-  assert.match(told, /"state":"withdrawn","reason":"dropped"/);
+  while (!told.includes("withdrawn")) told += (await reader.read()).value;
+  assert.match(told, /"state":"withdrawn","reason":"by_client"/);
   await reader.cancel();
 });
 

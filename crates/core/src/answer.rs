@@ -37,6 +37,22 @@ pub enum Refused {
     Cancelled,
 }
 
+impl Answer<bool> {
+    /// Whether the person was asked yes or no, and said yes. Sending the form with a no in it is
+    /// accepted, too, and is not this.
+    ///
+    /// ```
+    /// use midcall_core::Answer;
+    ///
+    /// assert!(Answer::Accepted(true).agreed());
+    /// assert!(!Answer::Accepted(false).agreed() && !Answer::Cancelled.agreed());
+    /// ```
+    #[must_use = "nothing else says whether they agreed"]
+    pub fn agreed(&self) -> bool {
+        *self == Self::Accepted(true)
+    }
+}
+
 impl<T> Answer<T> {
     /// What was accepted; a refusal is an error.
     ///

@@ -11,7 +11,7 @@ use crate::form::{Fault, Form, FormError, Problem};
 use crate::limits::{Limits, is_within};
 use crate::link::Link;
 use crate::values::{Checked, Unfit, Values};
-use crate::wire::{Action, Asked, ElicitRequestParams, ElicitResult, Unreadable};
+use crate::wire::{Action, Asked, ElicitRequestParams, ElicitResult, Unreadable, hints};
 
 /// What a server wants to know.
 ///
@@ -42,7 +42,8 @@ pub struct Elicitation {
     pub asker: Asker,
     /// How long the server wants the question to wait, in milliseconds.
     pub timeout_ms: Option<u64>,
-    /// The params as they came on the wire, for surfaces that read them by themselves.
+    /// The params for surfaces that read them by themselves: as they came on the wire, and with
+    /// hints where surfaces look for them.
     params: Box<RawValue>,
 }
 
@@ -116,13 +117,13 @@ impl Elicitation {
             column: error.column(),
         };
         let mut raw: Box<RawValue> = serde_json::from_str(text).map_err(not_json)?;
-        let params: Value = serde_json::from_str(raw.get()).map_err(not_json)?;
+        let mut params: Value = serde_json::from_str(raw.get()).map_err(not_json)?;
         // Readers differ about a member that is there twice: everybody gets what is read here.
         let Members(members) = serde_json::from_str(raw.get()).map_err(not_json)?;
-        if params
+        let is_twofold = params
             .as_object()
-            .is_some_and(|params| params.len() < members)
-        {
+            .is_some_and(|params| params.len() < members);
+        if hints::apply(&mut params, limits) || is_twofold {
             raw = serde_json::value::to_raw_value(&params).map_err(not_json)?;
         }
         let params = ElicitRequestParams::read(params)?;
@@ -148,7 +149,8 @@ impl Elicitation {
         })
     }
 
-    /// The params as they came on the wire.
+    /// The params as they came on the wire. Hints in their `_meta` ([`HINTS`](crate::wire::meta::HINTS))
+    /// also stand in the schema.
     pub fn params(&self) -> &RawValue {
         &self.params
     }

@@ -37,6 +37,14 @@ pub struct Attendant {
     pub errors: Printer,
     /// Cancelled when the session has to end.
     pub closing: CancellationToken,
+    /// Who is told every message that passes between us and the server.
+    pub tap: Option<UnboundedSender<Passed>>,
+}
+
+/// A message between us and the server.
+pub enum Passed {
+    ToServer(Frame),
+    FromServer(Frame),
 }
 
 /// A client, whatever carries what it says.
@@ -121,7 +129,10 @@ impl Attendant {
                     }
                 },
                 said = self.server.next(hears_server) => match said {
-                    Said::Frame(frame) => Event::Server(frame),
+                    Said::Frame(frame) => {
+                        self.tap(&frame, Passed::FromServer);
+                        Event::Server(frame)
+                    }
                     Said::Taken => continue,
                     Said::Gone(_) if self.bridge.is_probing() && self.restart() => {
                         let mut acts = Vec::new();
@@ -177,7 +188,10 @@ impl Attendant {
         for act in acts {
             match act {
                 Act::ToClient(frame) => self.client.send(frame, !passes_on.0),
-                Act::ToServer(frame) => self.server.send(frame, !passes_on.1),
+                Act::ToServer(frame) => {
+                    self.tap(&frame, Passed::ToServer);
+                    self.server.send(frame, !passes_on.1);
+                }
                 Act::Ask(turn, elicitation) => self.page.ask(turn, &elicitation).await,
                 Act::Withdraw(turn, why) => self.page.withdraw(turn, why).await,
                 Act::Complete(turn, by) => self.page.complete(turn, by).await,
@@ -192,6 +206,12 @@ impl Attendant {
                 // People see it where they see the server's errors.
                 Act::Noise(frame) => drop(self.errors.print(&frame.into_bytes())),
             }
+        }
+    }
+
+    fn tap(&self, frame: &Frame, how: fn(Frame) -> Passed) {
+        if let Some(tap) = &self.tap {
+            let _ = tap.send(how(frame.clone())); // Nobody may look any more.
         }
     }
 

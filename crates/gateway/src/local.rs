@@ -109,11 +109,6 @@ impl Local {
         self.server.door()
     }
 
-    /// The page's address, without any key.
-    pub fn page(&self) -> String {
-        self.server.door().origin()
-    }
-
     /// A link that lets one browser in, once.
     pub fn launch(&self) -> String {
         self.server.door().launch()

@@ -1,9 +1,11 @@
 //! A server that asks before it deletes. Try it: `midcall wrap -- cargo run --example delete_files`.
+//!
+//! From a command line, with a file of answers: `cargo run --example delete_files answers.json old.txt`.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use midcall_server::{Ask, AskError, WithAsks};
+use midcall_server::{Answers, Ask, AskError, Asks, WithAsks};
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::{ServerHandler, ServiceExt, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
@@ -35,11 +37,12 @@ impl Folder {
         Vec::from_iter(files.iter().cloned()).join("\n")
     }
 
+    /// The tool, which a command line runs too.
     #[tool(
         description = "Deletes files, once the person agreed",
         annotations(destructive_hint = true)
     )]
-    async fn delete_files(
+    pub async fn delete_files(
         &self,
         ask: Ask,
         Parameters(Delete { names }): Parameters<Delete>,
@@ -62,7 +65,18 @@ impl Folder {
 impl ServerHandler for Folder {}
 
 #[tokio::main(flavor = "current_thread")]
+#[expect(clippy::print_stdout, reason = "on a command line it has no client")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut words = std::env::args().skip(1);
+    if let Some(file) = words.next() {
+        let answers = Answers::read(&std::fs::read_to_string(file)?)?;
+        let ask = Asks::new().answers(answers).without_client("delete_files");
+        let names = Parameters(Delete {
+            names: words.collect(),
+        });
+        println!("{}", Folder::default().delete_files(ask, names).await?);
+        return Ok(());
+    }
     let server = Folder::default().with_asks();
     let stdio = (tokio::io::stdin(), tokio::io::stdout());
     server.serve(stdio).await?.waiting().await?;

@@ -4,8 +4,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use midcall_core::wire::Revision;
-use rmcp::ErrorData;
 use rmcp::handler::server::common::{AsRequestContext, FromContextPart};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
 use serde_json::Map;
 
 use crate::asking::Asking;
@@ -31,7 +32,7 @@ use crate::together::Together;
 /// impl Files {
 ///     #[tool(description = "Delete all files")]
 ///     async fn delete(&self, ask: Ask) -> Result<String, AskError> {
-///         match ask.confirm("Delete 3 files?").await?.accepted()? {
+///         match ask.confirm("Delete 3 files?").await?.agreed() {
 ///             true => Ok("Deleted".into()),
 ///             false => Ok("Nothing was deleted".into()),
 ///         }
@@ -45,6 +46,38 @@ pub struct Ask {
 }
 
 impl Ask {
+    /// For handlers that get the whole request: resources, and routers of your own.
+    ///
+    /// ```
+    /// use midcall_server::{Ask, AskError};
+    /// use rmcp::model::{ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents};
+    /// use rmcp::service::RequestContext;
+    /// use rmcp::{ErrorData, RoleServer, ServerHandler};
+    ///
+    /// struct Diary;
+    ///
+    /// impl ServerHandler for Diary {
+    ///     async fn read_resource(
+    ///         &self,
+    ///         request: ReadResourceRequestParams,
+    ///         context: RequestContext<RoleServer>,
+    ///     ) -> Result<ReadResourceResponse, ErrorData> {
+    ///         let day = Ask::of(&context).date("Which day?").await?.accepted().map_err(AskError::from)?;
+    ///         let page = ResourceContents::text(format!("{day}: it rained"), request.uri);
+    ///         Ok(ReadResourceResult::new(vec![page]).into())
+    ///     }
+    /// }
+    /// ```
+    pub fn of(context: &RequestContext<RoleServer>) -> Self {
+        let ask = context.extensions.get::<Ask>().cloned();
+        ask.unwrap_or(Ask::off())
+    }
+
+    /// Every ask is [`AskError::Off`].
+    pub(crate) fn off() -> Self {
+        Self { call: None }
+    }
+
     pub(crate) fn in_call(call: Arc<Call>) -> Self {
         Self { call: Some(call) }
     }
@@ -104,11 +137,12 @@ impl Ask {
         self.question(message, Text::default())
     }
 
-    /// Yes or no. That the person accepted means that they answered: the answer is the `bool`.
+    /// Yes or no. That the person accepted means that they answered: the answer is the `bool`, and
+    /// [`agreed`](midcall_core::Answer::agreed) is whether it is a yes.
     ///
     /// ```
     /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
-    /// if ask.confirm("Send it now?").await?.accepted()? { /* send it */ }
+    /// if ask.confirm("Send it now?").await?.agreed() { /* send it */ }
     /// # Ok(()) }
     /// ```
     pub fn confirm(&self, message: impl Into<String>) -> Question<Confirm> {
@@ -256,7 +290,8 @@ impl Ask {
         }
         let Wanted(wants) = link.kind.wanted(&link.message)?;
         if let crate::kind::Wants::Link { id, .. } = &wants {
-            call.asks.linked(id, call.current().peer);
+            let current = call.current().ok_or(AskError::Gone)?;
+            call.asks.linked(id, current.peer);
         }
         let settings = &call.asks.settings;
         let asking = Asking {
@@ -268,12 +303,15 @@ impl Ask {
             within: settings.within,
             dangerous: false,
         };
-        let told = asking.told(Revision::V2025_11_25, settings.locale);
-        Err(AskError::LinkRequired(Box::new(told.params)))
+        let params = asking.params(Revision::V2025_11_25, settings.locale);
+        Err(AskError::LinkRequired(Box::new(params)))
     }
 
     /// Several questions at once. Where the protocol can, they travel together and the person is
     /// asked once; else one after the other.
+    ///
+    /// If one of them has no answer, since nobody can be asked or nobody answered in time, that is the
+    /// error of all: a refusal is an answer and ends no other question.
     ///
     /// ```
     /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
@@ -305,9 +343,7 @@ impl Ask {
 
 impl<C: AsRequestContext> FromContextPart<C> for Ask {
     fn from_context_part(context: &mut C) -> Result<Self, ErrorData> {
-        let extensions = &context.as_request_context().extensions;
-        let ask = extensions.get::<Ask>().cloned();
-        Ok(ask.unwrap_or(Ask { call: None }))
+        Ok(Self::of(context.as_request_context()))
     }
 }
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use midcall_core::catalog::Locale;
 use midcall_core::wire::{
-    Action, Asked, ElicitRequestParams, ElicitResult, Members, Mode, Revision, Telling, meta,
+    Action, Asked, ElicitRequestParams, ElicitResult, Members, Mode, Revision, meta,
 };
-use midcall_core::{Answer, Fault, Form, Kind, Limits, Problem, Unfit, Values, Words};
+use midcall_core::{Answer, Fault, Kind, Limits, Problem, Unfit, Values, Words};
 use serde_json::{Map, Value};
 
 use crate::kind::Wants;
@@ -25,14 +25,7 @@ pub(crate) struct Asking {
     pub dangerous: bool,
 }
 
-/// A question in the words of a revision, and the way back.
-pub(crate) struct Told {
-    pub params: ElicitRequestParams,
-    telling: Option<Telling>,
-}
-
 /// What came back, not yet checked.
-#[derive(Debug)]
 pub(crate) struct Reply {
     pub result: ElicitResult,
     /// How the question ended, where a gateway says so.
@@ -64,15 +57,17 @@ impl Asking {
     }
 
     /// Says it in a revision.
-    pub fn told(&self, revision: Revision, locale: Locale) -> Told {
+    pub fn params(&self, revision: Revision, locale: Locale) -> ElicitRequestParams {
         let mut rest = Members::default();
-        let (asked, telling) = match &self.wants {
+        let mut meta = Members::default();
+        let asked = match &self.wants {
             Wants::Form(shape) => {
-                let telling = Telling::of(&shape.form, revision, locale);
-                let mut schema = telling.schema.clone();
-                keep_rules(&shape.form, &shape.source, &mut schema);
-                let requested_schema = Value::Object(schema);
-                (Asked::Form { requested_schema }, Some(telling))
+                let told = shape.told(revision, locale);
+                if let Some(hints) = &told.hints {
+                    meta.insert(meta::HINTS.into(), hints.clone().into());
+                }
+                let requested_schema = Value::Object(told.schema.clone());
+                Asked::Form { requested_schema }
             }
             Wants::Link { url, id } => {
                 if revision > Revision::V2025_11_25 {
@@ -81,30 +76,25 @@ impl Asking {
                 }
                 let elicitation_id = Some(id.clone());
                 let url = url.clone();
-                (
-                    Asked::Url {
-                        url,
-                        elicitation_id,
-                    },
-                    None,
-                )
+                Asked::Url {
+                    url,
+                    elicitation_id,
+                }
             }
         };
-        let mut told = Members::default();
         let ms = u64::try_from(self.within.as_millis()).unwrap_or(u64::MAX);
-        told.insert(meta::TIMEOUT.into(), ms.into());
+        meta.insert(meta::TIMEOUT.into(), ms.into());
         if self.dangerous {
-            told.insert(DESTRUCTIVE.into(), true.into());
+            meta.insert(DESTRUCTIVE.into(), true.into());
         }
-        let params = ElicitRequestParams {
+        ElicitRequestParams {
             message: self.words(locale),
             asked,
-            meta: Some(told),
+            meta: Some(meta),
             task: None,
             ui: None,
             rest,
-        };
-        Told { params, telling }
+        }
     }
 
     /// Whether the form asks for a secret.
@@ -129,14 +119,18 @@ impl Asking {
         }
     }
 
-    /// Holds an answer against the form. `told` is how the question was told, unless as it is.
-    pub fn check(&self, reply: Reply, told: Option<&Told>) -> Result<Answer, Unfit> {
+    /// Holds an answer against the form. `told` is in which words the question was told, unless as it
+    /// is.
+    pub fn check(&self, reply: Reply, told: Option<(Revision, Locale)>) -> Result<Answer, Unfit> {
         let Reply { result, outcome } = reply;
         Ok(match (result.action(), &self.wants) {
             (Action::Accept, Wants::Form(shape)) => {
                 let values = bounded(result.into_content().unwrap_or_default())?;
-                let values = match told.and_then(|told| told.telling.as_ref()) {
-                    Some(telling) => telling.back(&shape.form, values)?,
+                let values = match told {
+                    Some((revision, locale)) => {
+                        let told = shape.told(revision, locale);
+                        told.back(&shape.form, values)?
+                    }
                     None => shape.form.trim(values),
                 };
                 Answer::Accepted(shape.form.check(values)?)
@@ -167,31 +161,6 @@ pub(crate) fn problems(unfit: &Unfit, locale: Locale) -> String {
     };
     let lines: Vec<String> = unfit.problems.iter().map(line).collect();
     lines.join("; ")
-}
-
-/// Rules that MCP has no keyword for are told in words. Clients that know more get the keyword too,
-/// and others do not stumble over it.
-fn keep_rules(form: &Form, source: &Map<String, Value>, told: &mut Map<String, Value>) {
-    let Some(Value::Object(told)) = told.get_mut("properties") else {
-        return;
-    };
-    for field in &form.fields {
-        let keywords: &[&str] = match field.kind {
-            Kind::Text(_) => &["pattern"],
-            Kind::Number(_) | Kind::Integer(_) => {
-                &["exclusiveMinimum", "exclusiveMaximum", "multipleOf"]
-            }
-            _ => continue,
-        };
-        let source = &source["properties"][&field.name];
-        if let Some(Value::Object(told)) = told.get_mut(&field.name) {
-            for keyword in keywords {
-                if let Some(rule) = source.get(keyword) {
-                    told.insert((*keyword).to_owned(), rule.clone());
-                }
-            }
-        }
-    }
 }
 
 fn bounded(content: Map<String, Value>) -> Result<Values, Unfit> {

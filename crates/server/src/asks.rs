@@ -9,12 +9,15 @@ use midcall_core::seal::{Keys, Secret};
 use midcall_core::wire::{ElicitationCompleteParams, Revision};
 use rmcp::model::{CustomNotification, ServerNotification};
 use rmcp::service::RequestContext;
-use rmcp::{Peer, RoleServer, ServerHandler, Service};
+use rmcp::{ErrorData, Peer, RoleServer, ServerHandler, Service};
 use serde_json::Value;
 
 use crate::answers::Answers;
+use crate::ask::Ask;
+use crate::call::{Call, Client, Method};
 use crate::handler::Handler;
 use crate::layer::Layer;
+use crate::model::Hints;
 use crate::observe::{Answered, Asked};
 use crate::park::Parks;
 use crate::token;
@@ -61,7 +64,7 @@ pub(crate) struct Settings {
 /// Who was given which link.
 type Links = VecDeque<(String, Peer<RoleServer>)>;
 
-type Principal = dyn Fn(&RequestContext<RoleServer>) -> String + Send + Sync;
+type Principal = dyn Fn(&RequestContext<RoleServer>) -> Result<String, ErrorData> + Send + Sync;
 type OnAsk = dyn Fn(&Asked<'_>) + Send + Sync;
 type OnAnswer = dyn Fn(&Answered<'_>) + Send + Sync;
 
@@ -105,7 +108,8 @@ impl Asks {
     }
 
     /// The same as a handler, which `rmcp`'s Streamable HTTP service wants. Each session has its own,
-    /// and all share these `Asks`:
+    /// and all share these `Asks`. Make them before the closure, not in it: clients of 2026-07-28 have
+    /// no session, and come back to another handler:
     ///
     /// ```
     /// use midcall_server::Asks;
@@ -120,6 +124,44 @@ impl Asks {
     /// ```
     pub fn handler<H: ServerHandler>(&self, handler: H) -> Handler<H> {
         Handler::new(self.around(handler))
+    }
+
+    /// Asks nobody: for a command line, where the same tool runs without a client. Its questions are
+    /// answered by what was given beforehand, by [`Answers`] for the tool of this name, by
+    /// [`prefilled`](Self::prefilled), and any other is
+    /// [`Nobody::NoClient`](crate::Nobody::NoClient).
+    ///
+    /// ```
+    /// use midcall_server::{Answers, Ask, AskError, Asks};
+    ///
+    /// async fn delete_old(ask: Ask) -> Result<String, AskError> {
+    ///     let sure = ask.confirm("Delete 3 files?").dangerous().await?.accepted()?;
+    ///     Ok(if sure { "Deleted 3 files".into() } else { "Nothing was deleted".into() })
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // As it stands in a file whose name came on the command line.
+    /// let file = r#"{"answers": [{"message": "^Delete", "action": "accept", "content": {"confirmed": true}}]}"#;
+    /// let asks = Asks::new().answers(Answers::read(file)?);
+    /// assert_eq!(delete_old(asks.without_client("delete_old")).await?, "Deleted 3 files");
+    /// # Ok(()) }
+    /// ```
+    pub fn without_client(&self, tool: impl Into<String>) -> Ask {
+        if !self.settings.on {
+            return Ask::off();
+        }
+        let method = Method::Tool;
+        let hints = Hints::default();
+        let call = Call::new(
+            self.clone(),
+            method,
+            tool.into(),
+            Client::none(),
+            hints,
+            None,
+        );
+        Ask::in_call(call)
     }
 
     /// Switches asking off: every ask is [`AskError::Off`](crate::AskError::Off).
@@ -149,8 +191,10 @@ impl Asks {
         self.set(|settings| settings.kept = kept)
     }
 
-    /// How many calls may wait between two requests of their clients. One more, and the oldest is
-    /// dropped; its client is told to call again.
+    /// How many calls may wait between two requests of their clients, kept results included. One
+    /// more, and the oldest result goes, else the oldest call that waits: of the same
+    /// [principal](Self::principal) if there is one. Its client is told to call again. A call whose
+    /// client is there stays.
     ///
     /// ```
     /// let asks = midcall_server::Asks::new().at_most(500);
@@ -218,6 +262,9 @@ impl Asks {
     /// Seals what travels through clients with keys of yours. Without this, with keys that live as
     /// long as the process.
     ///
+    /// A call waits in the process that it came to, whatever the keys: behind several processes, see
+    /// to it that a client of 2026-07-28 comes back to the same.
+    ///
     /// ```
     /// use midcall_core::seal::{Keys, Secret};
     /// let asks = midcall_server::Asks::new().keys(Keys::new(Secret::from([7; 32])));
@@ -228,17 +275,27 @@ impl Asks {
 
     /// Who sends a request, as your authentication verified it. Calls that wait belong to them:
     /// nobody else can go on with one, even with its state. Without this, whoever has the state.
+    /// An error is what the client gets instead of its call.
+    ///
+    /// Over HTTP, `rmcp` hands on what your middleware put into the request:
     ///
     /// ```
     /// # #[derive(Clone)] struct User(String);
+    /// use rmcp::ErrorData;
+    ///
     /// let asks = midcall_server::Asks::new().principal(|request| {
-    ///     let user = request.extensions.get::<User>();
-    ///     user.map(|user| user.0.clone()).unwrap_or_default()
+    ///     let parts = request.extensions.get::<http::request::Parts>();
+    ///     let user = parts.and_then(|parts| parts.extensions.get::<User>());
+    ///     let nobody = || ErrorData::invalid_request("sign in first", None);
+    ///     user.map(|user| user.0.clone()).ok_or_else(nobody)
     /// });
     /// ```
     pub fn principal(
         self,
-        principal: impl Fn(&RequestContext<RoleServer>) -> String + Send + Sync + 'static,
+        principal: impl Fn(&RequestContext<RoleServer>) -> Result<String, ErrorData>
+        + Send
+        + Sync
+        + 'static,
     ) -> Self {
         self.set(|settings| settings.principal = Some(Arc::new(principal)))
     }
@@ -294,11 +351,12 @@ impl Asks {
         links.push_back((id.to_owned(), peer));
     }
 
-    pub(crate) fn principal_of(&self, context: &RequestContext<RoleServer>) -> String {
+    pub(crate) fn principal_of(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<String, ErrorData> {
         let principal = self.settings.principal.as_ref();
-        principal
-            .map(|principal| principal(context))
-            .unwrap_or_default()
+        principal.map_or(Ok(String::new()), |principal| principal(context))
     }
 }
 

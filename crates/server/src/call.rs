@@ -8,15 +8,18 @@ use midcall_core::{Answer, Unfit};
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
 use rmcp::{Peer, RoleServer};
-use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, timeout};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use crate::asking::{Asking, Reply, Told};
+use crate::asking::{Asking, Reply};
 use crate::asks::Asks;
 use crate::error::{AskError, Nobody};
+use crate::inbox::{Inbox, Open};
 use crate::live;
 use crate::model::Hints;
-use crate::observe::{Answered, Asked, Carrier, How};
+use crate::observe::{Carrier, How, Observed};
 
 /// A call in which a tool may ask.
 pub(crate) struct Call {
@@ -27,10 +30,15 @@ pub(crate) struct Call {
     pub client: Client,
     /// What the tool says of itself, where somebody needs to know.
     pub hints: Hints,
-    current: Mutex<Current>,
-    inbox: mpsc::UnboundedSender<Open>,
-    /// Legacy clients show one question at a time.
+    /// None where there is no client.
+    current: Mutex<Option<Current>>,
+    pub inbox: Inbox,
+    /// What the tool knows as the cancelling of its request: it has ended, or nobody waits for it.
+    pub over: CancellationToken,
+    /// Legacy clients and models are asked one question at a time.
     pub turn: tokio::sync::Mutex<()>,
+    /// What the client is told of questions that the tool no longer waits for.
+    pub farewells: TaskTracker,
     asked: AtomicU32,
 }
 
@@ -54,14 +62,6 @@ pub(crate) enum Method {
 pub(crate) struct Client {
     pub revision: Revision,
     pub modes: Modes,
-}
-
-/// A question for which the call is parked.
-pub(crate) struct Open {
-    pub asking: Arc<Asking>,
-    pub told: Arc<Told>,
-    pub carrier: Carrier,
-    pub reply: oneshot::Sender<Reply>,
 }
 
 impl Client {
@@ -89,6 +89,14 @@ impl Client {
         }
     }
 
+    /// Nobody calls: a script runs a tool by itself.
+    pub fn none() -> Self {
+        Self {
+            revision: Revision::V2025_03_26,
+            modes: Modes::default(),
+        }
+    }
+
     pub fn is_modern(&self) -> bool {
         self.revision.era() == Era::Modern
     }
@@ -101,6 +109,11 @@ impl Current {
             token: context.meta.get_progress_token(),
         }
     }
+
+    /// Whom to tell how far the tool is, if they want to know.
+    fn progress(self) -> Option<(Peer<RoleServer>, ProgressToken)> {
+        Some((self.peer, self.token?))
+    }
 }
 
 impl Call {
@@ -110,9 +123,8 @@ impl Call {
         name: String,
         client: Client,
         hints: Hints,
-        current: Current,
-    ) -> (Arc<Self>, mpsc::UnboundedReceiver<Open>) {
-        let (inbox, questions) = mpsc::unbounded_channel();
+        current: Option<Current>,
+    ) -> Arc<Self> {
         let call = Self {
             asks,
             method,
@@ -120,11 +132,13 @@ impl Call {
             client,
             hints,
             current: Mutex::new(current),
-            inbox,
+            inbox: Inbox::default(),
+            over: CancellationToken::new(),
             turn: tokio::sync::Mutex::new(()),
+            farewells: TaskTracker::new(),
             asked: AtomicU32::new(0),
         };
-        (Arc::new(call), questions)
+        Arc::new(call)
     }
 
     /// A name for a question that has none of its own.
@@ -135,24 +149,31 @@ impl Call {
 
     /// The client now waits for another request.
     pub fn resume(&self, current: Current) {
-        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = current;
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(current);
     }
 
-    pub fn current(&self) -> Current {
+    /// No request of the client is open: nobody hears how far the tool is.
+    pub fn away(&self) {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(current) = &mut *current {
+            current.token = None;
+        }
+    }
+
+    pub fn current(&self) -> Option<Current> {
         let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         current.clone()
     }
 
     /// Tells the client how far the tool is, if it wants to know.
     pub async fn progress(&self, done: f64, total: Option<f64>, message: Option<String>) {
-        let current = self.current();
-        let Some(token) = current.token else {
+        let Some((peer, token)) = self.current().and_then(Current::progress) else {
             return;
         };
         let mut progress = ProgressNotificationParam::new(token, done);
         progress.total = total;
         progress.message = message;
-        let _ = current.peer.notify_progress(progress).await; // Nobody may be listening any more.
+        let _ = peer.notify_progress(progress).await; // Nobody may be listening any more.
     }
 
     /// Puts a question, once.
@@ -161,44 +182,38 @@ impl Call {
         asking: Arc<Asking>,
         time: u32,
     ) -> Result<Result<Answer, Unfit>, AskError> {
-        let settings = &self.asks.settings;
-        let script = settings.answers.as_ref();
+        let script = self.asks.settings.answers.as_ref();
         let script = script.and_then(|answers| answers.take(&asking.message, &self.name));
         let carrier = match script {
-            Some(_) => Carrier::Script,
-            None => self.carrier(&asking)?,
+            Some(_) => Ok(Carrier::Script),
+            None => self.carrier(&asking),
         };
-        let asked = || Asked {
-            name: &self.name,
-            key: &asking.key,
-            carrier,
-            time,
+        let told = *carrier.as_ref().unwrap_or(&Carrier::Nobody);
+        let observed = Observed::new(self, &asking.key, told, time);
+        let answer = match (carrier, script) {
+            (Err(nobody), _) => Err(nobody),
+            (_, Some(reply)) => Ok(asking.check(reply, None)),
+            (Ok(carrier), None) => tokio::select! {
+                biased;
+                answer = self.send(&asking, carrier) => answer,
+                // A task that the tool left behind: its question is taken back.
+                () = self.over.cancelled() => Err(AskError::Gone),
+            },
         };
-        if let Some(observer) = &settings.on_ask {
-            observer(&asked());
-        }
-        let since = Instant::now();
-        let answer = match script {
-            Some(reply) => Ok(asking.check(reply, None)),
-            None => self.send(&asking, carrier).await,
-        };
-        if let Some(observer) = &settings.on_answer {
-            let how = match &answer {
-                Ok(Ok(Answer::Accepted(_))) => How::Accepted,
-                Ok(Ok(Answer::Declined { .. })) => How::Declined,
-                Ok(Ok(Answer::Cancelled)) => How::Cancelled,
-                Ok(Err(_)) => How::Unfit,
-                Err(AskError::TimedOut { .. }) => How::TimedOut,
-                Err(_) => How::Failed,
-            };
-            let took = since.elapsed();
-            observer(&Answered {
-                asked: asked(),
-                how,
-                took,
-            });
-        }
+        observed.ends(match &answer {
+            Ok(Ok(Answer::Accepted(_))) => How::Accepted,
+            Ok(Ok(Answer::Declined { .. })) => How::Declined,
+            Ok(Ok(Answer::Cancelled)) => How::Cancelled,
+            Ok(Err(_)) => How::Unfit,
+            Err(AskError::TimedOut { .. }) => How::TimedOut,
+            Err(_) => How::Failed,
+        });
         answer
+    }
+
+    /// A question was answered beforehand.
+    pub fn given(&self, key: &str) {
+        Observed::new(self, key, Carrier::Script, 1).ends(How::Accepted);
     }
 
     async fn send(
@@ -206,29 +221,33 @@ impl Call {
         asking: &Arc<Asking>,
         carrier: Carrier,
     ) -> Result<Result<Answer, Unfit>, AskError> {
-        let told = Arc::new(asking.told(self.client.revision, self.asks.settings.locale));
+        // A model is told one question at a time: the others wait their turn, and so do their clocks.
+        let _turn = match carrier {
+            Carrier::Model => Some(self.turn.lock().await),
+            _ => None,
+        };
         let reply = match carrier {
-            Carrier::Live => live::ask(self, asking, &told).await?,
+            // Boxed: what a live question needs is much more than what one needs that is parked.
+            Carrier::Live => Box::pin(live::ask(self, asking)).await?,
             _ => {
                 let (reply, replied) = oneshot::channel();
-                let open = Open {
+                self.inbox.put(Open {
                     asking: asking.clone(),
-                    told: told.clone(),
                     carrier,
                     reply,
-                };
-                self.inbox.send(open).map_err(|_| AskError::Gone)?;
+                });
                 match timeout(asking.within, replied).await {
                     Err(_) => {
                         let after = asking.within;
                         return Err(AskError::TimedOut { after });
                     }
-                    Ok(reply) => reply.map_err(|_| AskError::Gone)?,
+                    Ok(reply) => *reply.map_err(|_| AskError::Gone)?,
                 }
             }
         };
         self.truly(asking, &reply)?;
-        let told = Some(&*told).filter(|_| carrier != Carrier::Model);
+        let words = (self.client.revision, self.asks.settings.locale);
+        let told = Some(words).filter(|_| carrier != Carrier::Model);
         Ok(asking.check(reply, told))
     }
 
@@ -240,6 +259,8 @@ impl Call {
             Some("timed_out") => Err(AskError::TimedOut {
                 after: asking.within,
             }),
+            // Nobody put it away: the call was given up, or the gateway ends.
+            Some("withdrawn") => Err(AskError::Gone),
             Some("unavailable") => Err(self.nobody(Nobody::Undeclared(asking.mode()), asking)),
             _ => Ok(()),
         }
@@ -257,7 +278,9 @@ impl Call {
         let may_destroy = asking.dangerous
             || self.hints.says_destructive()
             || (self.hints.says_nothing() && asking.is_yes_or_no());
-        let why = if !settings.model {
+        let why = if self.current().is_none() {
+            Nobody::NoClient
+        } else if !settings.model {
             Nobody::Undeclared(mode)
         } else if mode == Mode::Url {
             Nobody::Link

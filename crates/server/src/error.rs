@@ -105,8 +105,11 @@ pub enum Nobody {
     /// Only the result of a tool call can tell a model to ask.
     #[error("the client does not ask, and a model can be told to only in a tool call")]
     NotATool,
-    /// Too many calls wait for an answer.
-    #[error("too many calls wait for an answer, and this was the oldest")]
+    /// There is no client: [`Asks::without_client`](crate::Asks::without_client).
+    #[error("there is no client, and no answer to this question was given beforehand")]
+    NoClient,
+    /// Too many calls wait for an answer, or for their clients.
+    #[error("too many calls wait for an answer")]
     Crowded,
 }
 
@@ -185,6 +188,9 @@ impl AskError {
                 Nobody::Destructive => {
                     "Use a client that supports elicitation, put `midcall wrap --` before the server's command, \
                      or say in the tool's annotations that it destroys nothing"
+                }
+                Nobody::NoClient => {
+                    "Write an answer down for it, or call the tool through a client"
                 }
                 Nobody::Crowded => "Call the tool again",
             },

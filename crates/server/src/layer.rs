@@ -1,28 +1,33 @@
 //! The layer: what becomes of each request of a client.
 //!
 //! In: requests as `rmcp` reads them. Out: the handler's results, rounds, and what a model is told.
-//! Elsewhere: calls that wait (`park`), which way a question goes (`call`).
+//! Elsewhere: coming back to a call that waits (`resume`), calls that wait (`park`), which way a
+//! question goes (`call`).
+
+mod resume;
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use midcall_core::wire::{InputResponses, Members, meta};
 use rmcp::model::{
-    ClientNotification, ClientRequest, CustomResult, InputResponses as Responses, JsonObject,
-    ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerConfig, ServerResult,
+    CacheScope, ClientNotification, ClientRequest, CustomResult, InputResponses as Responses,
+    JsonObject, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerConfig,
+    ServerResult,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, Service};
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use crate::ask::Ask;
 use crate::asks::Asks;
 use crate::call::{Call, Client, Current, Method};
+use crate::error::{AskError, Nobody};
+use crate::inbox::Questions;
 use crate::model::{self, Sent, Tools};
-use crate::park::{Next, Parked, Round};
-use crate::place::Place;
+use crate::park::{First, Round};
+use crate::place::{Brought, Place};
+use crate::running::Running;
 use crate::token;
 
 /// A handler whose tools, prompts and resources can ask: [`Asks::around`],
@@ -103,7 +108,7 @@ impl<S: Service<RoleServer>> Layer<S> {
         };
         let arguments = asker.arguments.cloned().unwrap_or_default();
         let place = Place {
-            principal: self.asks.principal_of(&context),
+            principal: self.asks.principal_of(&context)?,
             method: asker.method,
             name: asker.name.clone(),
             arguments: token::digest_of(&Value::Object(arguments)),
@@ -140,136 +145,41 @@ impl<S: Service<RoleServer>> Layer<S> {
         hints: model::Hints,
         mut context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let current = Current::of(&context);
-        let (call, mut inbox) = Call::new(
-            self.asks.clone(),
-            place.method,
-            place.name.clone(),
-            client,
-            hints,
-            current,
-        );
+        let current = Some(Current::of(&context));
+        let (method, name) = (place.method, place.name.clone());
+        let call = Call::new(self.asks.clone(), method, name, client, hints, current);
+        let questions = Questions(call.clone());
         // The request's own token ends with its response, and a tool that waits outlives that.
-        let token = CancellationToken::new();
-        let cancelled = std::mem::replace(&mut context.ct, token.clone());
+        let cancelled = std::mem::replace(&mut context.ct, call.over.clone());
         context.extensions.insert(Ask::in_call(call.clone()));
-        let inner = self.inner.clone();
-        let mut running: crate::park::Running =
-            Box::pin(async move { inner.handle_request(request, context).await });
-        let first = tokio::select! {
-            biased;
-            outcome = &mut running => return place.wrap(outcome),
-            first = inbox.recv() => first,
-            () = cancelled.cancelled() => None,
+        let mut running = Running::new(self.inner.clone(), request, context);
+        let first = loop {
+            let open = tokio::select! {
+                biased;
+                outcome = &mut running => {
+                    // After its result nobody listens: what it took back is told before.
+                    call.farewells.close();
+                    call.farewells.wait().await;
+                    return place.wrap(outcome);
+                }
+                open = questions.next() => open,
+                () = cancelled.cancelled() => return Err(taken_back()),
+            };
+            // The tool may have given up already what it asked.
+            if let Some(first) = First::of(open) {
+                break first;
+            }
         };
-        let Some(first) = first else {
-            token.cancel();
-            return Err(taken_back());
-        };
-        let mut open = vec![first];
-        open.extend(std::iter::from_fn(|| inbox.try_recv().ok()));
         let owner = self.owner(&place, client);
-        let parks = &self.asks.parks;
-        let (_, round) = parks.park(call, owner, token, running, inbox, open);
+        let round = first.round.clone();
+        if !self.asks.parks.park(owner, running, questions, first) {
+            let why = Nobody::Crowded;
+            let required = None;
+            let text = AskError::Unavailable { why, required }.to_string();
+            return failed(text, place.method, client);
+        }
+        call.away();
         self.tell(&round, &place, client, hints.structured)
-    }
-
-    /// A client comes back with answers to a round.
-    async fn retry(
-        &self,
-        name: &str,
-        responses: Responses,
-        place: &Place,
-        client: Client,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ServerResult, ErrorData> {
-        let Some((parked, at)) = self.asks.parks.find(name) else {
-            return self.gone(place.method);
-        };
-        let responses = InputResponses(Members(responses.into_iter().collect()));
-        let outcomes = context.meta.get(meta::OUTCOME);
-        if !parked.answer(at, &responses, outcomes) {
-            return self.tell(
-                &parked.round(at),
-                place,
-                client,
-                parked.call.hints.structured,
-            );
-        }
-        self.go_on(&parked, at, place, client, context).await
-    }
-
-    /// A model hands in what the person said.
-    async fn send(
-        &self,
-        sent: Sent,
-        place: &Place,
-        client: Client,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ServerResult, ErrorData> {
-        let locale = self.asks.settings.locale;
-        let say = |key: &str| {
-            let server = self.server();
-            let words = locale.say(key, &[("server", server.as_str().into())]);
-            Ok(complete(model::error(&words), client))
-        };
-        let owner = self.owner(place, client);
-        let found = self.asks.parks.find(&sent.id);
-        let found = found.filter(|(parked, _)| parked.owner == owner);
-        let Some((parked, at)) = found else {
-            return say("mcp.elicitation.model.unknown");
-        };
-        let round = parked.round(at);
-        match round.said {
-            // Clients give up on that call too, and make it again.
-            Some(said) if said == sent.digest => {
-                return self.go_on(&parked, at, place, client, context).await;
-            }
-            Some(_) => return say("mcp.elicitation.model.answered"),
-            None => {}
-        }
-        let result = match sent.result {
-            Ok(result) => result,
-            Err(why) => return Ok(complete(model::error(&why.to_string()), client)),
-        };
-        let reply = crate::asking::Reply {
-            result: result.clone(),
-            outcome: None,
-        };
-        if let Err(unfit) = round.asked[0].0.check(reply, None) {
-            return Ok(complete(model::unfit(&unfit, locale), client));
-        }
-        if !parked.say(at, result, sent.digest) {
-            return say("mcp.elicitation.model.timed_out");
-        }
-        self.go_on(&parked, at, place, client, context).await
-    }
-
-    /// Waits for what comes after a round.
-    async fn go_on(
-        &self,
-        parked: &Arc<Parked>,
-        at: usize,
-        place: &Place,
-        client: Client,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ServerResult, ErrorData> {
-        parked.call.resume(Current::of(&context));
-        let next = tokio::select! {
-            biased;
-            next = parked.next(at) => next,
-            () = context.ct.cancelled() => {
-                self.asks.parks.forget(parked);
-                return Err(taken_back());
-            }
-        };
-        match next {
-            Some(Next::Over(outcome)) => place.wrap(outcome),
-            Some(Next::Asked(round)) => {
-                self.tell(&round, place, client, parked.call.hints.structured)
-            }
-            None => self.gone(place.method),
-        }
     }
 
     /// Says a round to the client, or to its model.
@@ -283,7 +193,7 @@ impl<S: Service<RoleServer>> Layer<S> {
         let settings = &self.asks.settings;
         if round.carrier == crate::Carrier::Model {
             let tool = self.known().send_name();
-            let asking = &round.asked[0].0;
+            let asking = &round.asked[0];
             let server = self.server();
             let told = model::pending(
                 asking,
@@ -300,18 +210,9 @@ impl<S: Service<RoleServer>> Layer<S> {
     }
 
     /// A call that was dropped while its client was away.
-    fn gone(&self, method: Method) -> Result<ServerResult, ErrorData> {
-        let text = self
-            .asks
-            .settings
-            .locale
-            .say("mcp.elicitation.ask.gone", &[]);
-        match method {
-            Method::Tool => Ok(ServerResult::CustomResult(CustomResult(model::error(
-                &text,
-            )))),
-            Method::Prompt | Method::Resource => Err(ErrorData::invalid_params(text, None)),
-        }
+    fn gone(&self, method: Method, client: Client) -> Result<ServerResult, ErrorData> {
+        let locale = self.asks.settings.locale;
+        failed(locale.say("mcp.elicitation.ask.gone", &[]), method, client)
     }
 
     /// Adds what a model needs to the tools that its client sees.
@@ -327,6 +228,13 @@ impl<S: Service<RoleServer>> Layer<S> {
             false => None,
         };
         let mut result = self.inner.handle_request(request, context).await?;
+        if let ServerResult::ListToolsResult(list) = &mut result
+            && self.asks.settings.model
+        {
+            // What one client is told is not for another.
+            list.cache_scope = list.cache_scope.as_ref().map(|_| CacheScope::Private);
+            list.ttl_ms = list.ttl_ms.map(|_| 0);
+        }
         if let (ServerResult::ListToolsResult(list), Some(mut all)) = (&mut result, all) {
             all.learn(&list.tools);
             for tool in &mut list.tools {
@@ -460,20 +368,20 @@ impl<'a> Asker<'a> {
     }
 }
 
-/// A `requestState`, read.
-pub(crate) enum Brought {
-    /// The name of a round of ours.
-    Ours(String),
-    /// What the handler itself gave.
-    Theirs(String),
-}
-
 /// A complete result, as each era says it.
 fn complete(mut result: Value, client: Client) -> ServerResult {
     if client.is_modern() {
         result["resultType"] = "complete".into();
     }
     ServerResult::CustomResult(CustomResult(result))
+}
+
+/// A call that cannot go on, as each kind of request says it.
+fn failed(text: String, method: Method, client: Client) -> Result<ServerResult, ErrorData> {
+    match method {
+        Method::Tool => Ok(complete(model::error(&text), client)),
+        Method::Prompt | Method::Resource => Err(ErrorData::invalid_params(text, None)),
+    }
 }
 
 /// One refusal for every state that is not good here: strangers learn nothing from it.

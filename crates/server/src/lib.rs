@@ -28,8 +28,9 @@
 //! ```
 //!
 //! It should ask first. The tool takes [`Ask`], like any other part of its request, and asks. What
-//! comes back is an [`Answer`]: accepted, declined or cancelled. [`Answer::accepted`] takes a refusal
-//! for an error, and [`AskError`] is a result that the client can read.
+//! comes back is an [`Answer`]: accepted, declined or cancelled. [`Answer::agreed`] is true for a yes
+//! alone, [`Answer::accepted`] takes a refusal for an error, and [`AskError`] is a result that the client
+//! can read.
 //!
 //! ```
 //! # use rmcp::{ServerHandler, tool, tool_handler, tool_router};
@@ -40,7 +41,7 @@
 //! # impl Files {
 //! #[tool(description = "Deletes old files")]
 //! async fn delete_old(&self, ask: Ask) -> Result<String, AskError> {
-//!     if ask.confirm("Delete 3 files?").dangerous().await?.accepted()? {
+//!     if ask.confirm("Delete 3 files?").dangerous().await?.agreed() {
 //!         Ok("Deleted 3 files".into())
 //!     } else {
 //!         Ok("Nothing was deleted".into())
@@ -99,13 +100,19 @@
 //! | of 2025-06-18 or 2025-11-25, with elicitation | [`Live`](Carrier::Live) | a request, while the call is open |
 //! | of 2026-07-28, with elicitation | [`Round`](Carrier::Round) | the call returns what is asked; the tool waits, and goes on when the client calls again |
 //! | without elicitation | [`Model`](Carrier::Model) | the call returns words for the model, and the added tool `sendElicitationResult` hands in what the person said |
-//! | none: a script | [`Script`](Carrier::Script) | [`Answers`] from a file |
+//! | none: a command line | [`Script`](Carrier::Script) | [`Answers`] from a file: [`Asks::without_client`] |
 //!
 //! The tool's code runs once from its first line to its last, in all of them. What a person typed is
 //! held against the form before the tool sees it; what does not fit is asked again, and at last is an
 //! error. No model agrees to what may destroy something, hears a secret or opens a link.
 //!
 //! Clients of 2026-07-28 often stop after ten rounds: [`Ask::together`] asks several things in one.
+//!
+//! A call waits in the memory of its process. Behind several processes a client of 2026-07-28 has to
+//! come back to the same one; after a restart it is told to call again.
+//!
+//! What people type is in none of this crate's errors, `Debug` texts and observers. `rmcp` itself logs
+//! whole messages at its level `debug`: leave that off where answers are private.
 
 mod answers;
 mod ask;
@@ -114,6 +121,7 @@ mod asks;
 mod call;
 mod error;
 mod handler;
+mod inbox;
 pub mod kind;
 mod layer;
 mod live;
@@ -122,6 +130,7 @@ mod observe;
 mod park;
 mod place;
 mod question;
+mod running;
 mod schema;
 pub mod testing;
 mod together;

@@ -1,5 +1,7 @@
 //! Asking by a request to the client, while its call is open: the legacy revisions.
 
+use std::time::Duration;
+
 use midcall_core::wire::{ElicitRequestParams, ElicitResult, code, meta};
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientResult, CustomRequest, MetaObject,
@@ -8,22 +10,28 @@ use rmcp::model::{
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use rmcp::{Peer, RoleServer};
 use serde_json::Value;
+use tokio_util::task::TaskTracker;
 
-use crate::asking::{Asking, Reply, Told};
+use crate::asking::{Asking, Reply};
 use crate::call::Call;
 use crate::error::{AskError, Nobody};
 use crate::kind::Wants;
 
+/// A client that was told how long the question waits says itself that nobody answered. It is not
+/// forestalled: what it says is what its person saw.
+const GRACE: Duration = Duration::from_secs(1);
+
 /// Asks, and waits for what the client says.
-pub(crate) async fn ask(call: &Call, asking: &Asking, told: &Told) -> Result<Reply, AskError> {
+pub(crate) async fn ask(call: &Call, asking: &Asking) -> Result<Reply, AskError> {
     let _turn = call.turn.lock().await;
-    let peer = call.current().peer;
+    let peer = call.current().ok_or(AskError::Gone)?.peer;
     let unsayable = |error: midcall_core::wire::Unsayable| AskError::Client(error.to_string());
-    let mut params = told.params.write(call.client.revision).map_err(unsayable)?;
+    let params = asking.params(call.client.revision, call.asks.settings.locale);
+    let mut params = params.write(call.client.revision).map_err(unsayable)?;
     if let Wants::Link { id, .. } = &asking.wants {
         call.asks.linked(id, peer.clone());
     }
-    let mut options = PeerRequestOptions::with_timeout(asking.within);
+    let mut options = PeerRequestOptions::with_timeout(asking.within.saturating_add(GRACE));
     if let Some(Value::Object(meta)) = params.shift_remove("_meta") {
         // rmcp writes `_meta` itself, beside a progress token of its own.
         options = options.with_meta(RequestMetaObject(MetaObject(meta)));
@@ -33,7 +41,7 @@ pub(crate) async fn ask(call: &Call, asking: &Asking, told: &Told) -> Result<Rep
     let request = ServerRequest::CustomRequest(request);
     let sent = peer.send_cancellable_request(request, options).await;
     let sent = sent.map_err(|error| failed(error, asking))?;
-    let mut guard = Guard::new(peer, sent.id.clone());
+    let mut guard = Guard::new(peer, sent.id.clone(), call.farewells.clone());
     let response = sent.await_response().await;
     guard.disarm();
     let result = match response.map_err(|error| failed(error, asking))? {
@@ -50,7 +58,9 @@ pub(crate) async fn ask(call: &Call, asking: &Asking, told: &Told) -> Result<Rep
 
 fn failed(error: ServiceError, asking: &Asking) -> AskError {
     match error {
-        ServiceError::Timeout { timeout } => AskError::TimedOut { after: timeout },
+        ServiceError::Timeout { .. } => AskError::TimedOut {
+            after: asking.within,
+        },
         ServiceError::McpError(error) if i64::from(error.code.0) == code::METHOD_NOT_FOUND => {
             let why = Nobody::Undeclared(asking.mode());
             AskError::Unavailable {
@@ -65,11 +75,11 @@ fn failed(error: ServiceError, asking: &Asking) -> AskError {
 }
 
 /// Takes the question back when the tool that asked is dropped.
-struct Guard(Option<(Peer<RoleServer>, RequestId)>);
+struct Guard(Option<(Peer<RoleServer>, RequestId, TaskTracker)>);
 
 impl Guard {
-    fn new(peer: Peer<RoleServer>, id: RequestId) -> Self {
-        Self(Some((peer, id)))
+    fn new(peer: Peer<RoleServer>, id: RequestId, farewells: TaskTracker) -> Self {
+        Self(Some((peer, id, farewells)))
     }
 
     fn disarm(&mut self) {
@@ -79,17 +89,18 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        let Some((peer, id)) = self.0.take() else {
+        let Some((peer, id, farewells)) = self.0.take() else {
             return;
         };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
         };
-        runtime.spawn(async move {
+        let farewell = async move {
             let reason = Some("the call in which it was asked is over".to_owned());
             let params = CancelledNotificationParam::new(Some(id), reason);
             let cancelled = CancelledNotification::new(params);
             let _ = peer.send_notification(cancelled.into()).await; // It may be gone already.
-        });
+        };
+        farewells.spawn_on(farewell, &runtime);
     }
 }

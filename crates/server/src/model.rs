@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 
 use crate::asking::Asking;
 use crate::kind::Wants;
+use crate::running::Outcome;
 use crate::token;
 
 /// What a tool says of itself.
@@ -188,6 +189,19 @@ impl Sent {
             digest,
         }
     }
+}
+
+/// What became of a call, after words about an answer that came too late.
+pub(crate) fn after(late: &str, next: Outcome) -> Value {
+    let Ok(Value::Object(mut next)) =
+        next.map(|next| serde_json::to_value(next).unwrap_or_default())
+    else {
+        return error(late);
+    };
+    if let Some(Value::Array(content)) = next.get_mut("content") {
+        content.insert(0, json!({"type": "text", "text": late}));
+    }
+    Value::Object(next)
 }
 
 /// Why an answer is none, problem by problem: to be mended and sent again.

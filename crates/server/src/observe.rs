@@ -1,6 +1,12 @@
 //! What observers are told, for metrics and audit: never what a person typed.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::panicking;
 use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::call::Call;
 
 /// How a question travels.
 ///
@@ -21,6 +27,8 @@ pub enum Carrier {
     Model,
     /// By a file of answers, or by what was given beforehand.
     Script,
+    /// There is no way: nobody is asked.
+    Nobody,
 }
 
 /// A question was put.
@@ -80,4 +88,64 @@ pub enum How {
     TimedOut,
     /// Nobody could be asked, or the client failed.
     Failed,
+    /// Nobody waits for the answer any more: the tool went on without it, or the call was taken back.
+    Dropped,
+}
+
+/// A question, as observers are told of it: that it is put, and how it ended. Exactly once each.
+pub(crate) struct Observed<'a> {
+    call: &'a Call,
+    key: &'a str,
+    carrier: Carrier,
+    time: u32,
+    since: Instant,
+    how: How,
+}
+
+impl<'a> Observed<'a> {
+    pub fn new(call: &'a Call, key: &'a str, carrier: Carrier, time: u32) -> Self {
+        let observed = Self {
+            call,
+            key,
+            carrier,
+            time,
+            since: Instant::now(),
+            how: How::Dropped,
+        };
+        if let Some(observer) = &call.asks.settings.on_ask {
+            observer(&observed.asked());
+        }
+        observed
+    }
+
+    pub fn ends(mut self, how: How) {
+        self.how = how;
+    }
+
+    fn asked(&self) -> Asked<'_> {
+        Asked {
+            name: &self.call.name,
+            key: self.key,
+            carrier: self.carrier,
+            time: self.time,
+        }
+    }
+}
+
+impl Drop for Observed<'_> {
+    fn drop(&mut self) {
+        let Some(observer) = &self.call.asks.settings.on_answer else {
+            return;
+        };
+        let answered = Answered {
+            asked: self.asked(),
+            how: self.how,
+            took: self.since.elapsed(),
+        };
+        match panicking() {
+            // A second panic would end the process.
+            true => drop(catch_unwind(AssertUnwindSafe(|| observer(&answered)))),
+            false => observer(&answered),
+        }
+    }
 }

@@ -8,26 +8,20 @@
 //! In: [`Parks::park`]. Out: [`Parked::next`].
 //! Elsewhere: how a round is said and how its name is guarded (`layer`).
 
-use std::collections::{BTreeMap, HashMap};
-use std::pin::Pin;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use midcall_core::wire::{ElicitResult, InputResponses};
-use rmcp::ErrorData;
-use rmcp::model::ServerResult;
 use serde_json::Value;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 use tokio::task::AbortHandle;
-use tokio_util::sync::CancellationToken;
 
-use crate::asking::{Asking, Reply, Told};
-use crate::call::{Call, Open};
+use crate::asking::{Asking, Reply};
+use crate::call::Call;
+use crate::inbox::{Open, Questions};
 use crate::observe::Carrier;
+use crate::running::{Outcome, Running};
 use crate::token;
-
-/// A tool at work.
-pub(crate) type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
-pub(crate) type Outcome = Result<ServerResult, ErrorData>;
 
 /// The calls that wait.
 #[derive(Default)]
@@ -38,6 +32,10 @@ struct Waiting {
     calls: BTreeMap<u64, Arc<Parked>>,
     rounds: HashMap<String, (u64, usize)>,
     last: u64,
+    /// Those that are over, and whose results are kept.
+    over: BTreeSet<u64>,
+    /// Those that wait, and no request of their client is open.
+    idle: BTreeSet<u64>,
 }
 
 /// One of them.
@@ -46,25 +44,37 @@ pub(crate) struct Parked {
     /// Whose it is: nobody else goes on with it.
     pub owner: String,
     number: u64,
+    /// Where both are locked, this is before what all calls share.
     state: Mutex<State>,
     changed: Notify,
-    task: Mutex<Option<AbortHandle>>,
-    /// What the tool knows as the cancelling of its request.
-    token: CancellationToken,
 }
 
 #[derive(Default)]
 struct State {
     open: Vec<Open>,
     rounds: Vec<Round>,
-    outcome: Option<Outcome>,
+    outcome: Option<Box<Outcome>>,
+    task: Option<AbortHandle>,
+    /// How many requests wait for what is next.
+    waiters: usize,
+    /// It was dropped: nobody comes back to it.
+    gone: bool,
 }
+
+/// A call that asks something, about to be parked.
+pub(crate) struct First {
+    state: State,
+    pub round: Round,
+}
+
+/// A request that waits for what is next in a call.
+pub(crate) struct Waiter(Arc<Parked>);
 
 /// What a client was asked at once.
 #[derive(Clone)]
 pub(crate) struct Round {
     pub name: String,
-    pub asked: Vec<(Arc<Asking>, Arc<Told>)>,
+    pub asked: Vec<Arc<Asking>>,
     pub carrier: Carrier,
     /// What a model said, once it did.
     pub said: Option<[u8; 32]>,
@@ -79,52 +89,68 @@ pub(crate) enum Next {
     Asked(Round),
 }
 
+impl First {
+    /// The first round of what is open. None if nobody waits for an answer any more.
+    pub fn of(open: Vec<Open>) -> Option<Self> {
+        let mut state = State {
+            open,
+            ..State::default()
+        };
+        let round = state.ask_next(None)?;
+        Some(Self { state, round })
+    }
+}
+
 impl Parks {
-    /// Takes a tool that asks something, and gives the first round. The oldest call goes where
-    /// there are too many.
+    /// Takes a tool that asks something; `false` if there is no room for it. Results that are kept
+    /// make room, then the oldest call that waits: of the same owner if there is one.
     pub fn park(
         self: &Arc<Self>,
-        call: Arc<Call>,
         owner: String,
-        token: CancellationToken,
         running: Running,
-        inbox: mpsc::UnboundedReceiver<Open>,
-        open: Vec<Open>,
-    ) -> (Arc<Parked>, Round) {
+        questions: Questions,
+        first: First,
+    ) -> bool {
+        let call = questions.0.clone();
         let most = call.asks.settings.most;
         let mut crowded = Vec::new();
-        let parked = {
-            let mut waiting = self.lock();
-            while waiting.calls.len() >= most
-                && let Some((_, oldest)) = waiting.calls.pop_first()
-            {
-                crowded.push(oldest);
-            }
+        let mut waiting = self.lock();
+        while waiting.calls.len() >= most {
+            let Some(oldest) = waiting.oldest(&owner) else {
+                break;
+            };
+            crowded.extend(waiting.calls.remove(&oldest));
+            waiting.over.remove(&oldest);
+            waiting.idle.remove(&oldest);
+        }
+        let has_room = waiting.calls.len() < most;
+        if has_room {
             waiting.last += 1;
+            let number = waiting.last;
             let parked = Arc::new(Parked {
                 call,
                 owner,
-                number: waiting.last,
-                state: Mutex::new(State {
-                    open,
-                    ..State::default()
-                }),
+                number,
+                state: Mutex::new(first.state),
                 changed: Notify::new(),
-                task: Mutex::default(),
-                token,
             });
-            waiting.calls.insert(parked.number, parked.clone());
-            parked
-        };
+            waiting.calls.insert(number, parked.clone());
+            waiting.idle.insert(number);
+            waiting.rounds.insert(first.round.name, (number, 0));
+            drop(waiting);
+            let mut state = parked.lock();
+            // Somebody else may have needed its room already.
+            if !state.gone {
+                let task = tokio::spawn(keep(self.clone(), parked.clone(), running, questions));
+                state.task = Some(task.abort_handle());
+            }
+        } else {
+            drop(waiting);
+        }
         for oldest in crowded {
             self.forget(&oldest);
         }
-        let round = parked.lock().ask_next(None);
-        let round = round.expect("it was parked because it asks something");
-        self.know(&parked, &round, 0);
-        let task = tokio::spawn(keep(self.clone(), parked.clone(), running, inbox));
-        *parked.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.abort_handle());
-        (parked, round)
+        has_room
     }
 
     /// The call that a round belongs to, and which of its rounds it is.
@@ -136,23 +162,22 @@ impl Parks {
 
     /// Drops a call, its tool included.
     pub fn forget(&self, parked: &Arc<Parked>) {
+        parked.call.over.cancel();
         {
+            let mut state = parked.lock();
+            state.gone = true;
+            state.open.clear();
+            if let Some(task) = state.task.take() {
+                task.abort();
+            }
             let mut waiting = self.lock();
             waiting.calls.remove(&parked.number);
-            for round in &parked.lock().rounds {
+            waiting.over.remove(&parked.number);
+            waiting.idle.remove(&parked.number);
+            for round in &state.rounds {
                 waiting.rounds.remove(&round.name);
             }
         }
-        parked.token.cancel();
-        let task = parked
-            .task
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        if let Some(task) = task {
-            task.abort();
-        }
-        parked.lock().open.clear();
         parked.changed.notify_waiters();
     }
 
@@ -168,39 +193,44 @@ impl Parks {
             .insert(round.name.clone(), (parked.number, at));
     }
 
-    fn is_there(&self, parked: &Parked) -> bool {
-        self.lock().calls.contains_key(&parked.number)
-    }
-
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+impl Waiting {
+    /// Who has to go if there is no room. Nobody whose client waits for a result.
+    fn oldest(&self, owner: &str) -> Option<u64> {
+        let is_theirs = |number: &&u64| {
+            let call = self.calls.get(number);
+            call.is_some_and(|call| call.owner == owner)
+        };
+        let over = self.over.first();
+        let theirs = || self.idle.iter().find(is_theirs);
+        over.or_else(theirs).or(self.idle.first()).copied()
+    }
+}
+
 /// Runs a tool whose client is away, and keeps its result for a while.
-async fn keep(
-    parks: Arc<Parks>,
-    parked: Arc<Parked>,
-    mut running: Running,
-    mut inbox: mpsc::UnboundedReceiver<Open>,
-) {
+async fn keep(parks: Arc<Parks>, parked: Arc<Parked>, mut running: Running, questions: Questions) {
     let outcome = loop {
         tokio::select! {
             biased;
             outcome = &mut running => break outcome,
-            Some(open) = inbox.recv() => {
-                let mut state = parked.lock();
-                state.open.push(open);
-                state.open.extend(std::iter::from_fn(|| inbox.try_recv().ok()));
-            }
+            open = questions.next() => parked.lock().open.extend(open),
         }
         parked.changed.notify_waiters();
     };
-    drop(running);
+    drop((running, questions));
     {
         let mut state = parked.lock();
         state.open.clear();
-        state.outcome = Some(outcome);
+        state.outcome = Some(Box::new(outcome));
+        let mut waiting = parks.lock();
+        waiting.idle.remove(&parked.number);
+        if waiting.calls.contains_key(&parked.number) {
+            waiting.over.insert(parked.number);
+        }
     }
     parked.changed.notify_waiters();
     tokio::time::sleep(parked.call.asks.settings.kept).await;
@@ -217,35 +247,36 @@ impl Parked {
     /// still is.
     pub fn answer(&self, at: usize, responses: &InputResponses, outcomes: Option<&Value>) -> bool {
         let mut state = self.lock();
-        let keys: Vec<String> = state.rounds[at]
-            .asked
-            .iter()
-            .map(|(asking, _)| asking.key.clone())
-            .collect();
+        let asked = state.rounds[at].asked.clone();
         let mut answered = false;
-        for key in &keys {
-            let Some(Ok(result)) = responses.elicit_result(key) else {
+        for asking in &asked {
+            let Some(Ok(result)) = responses.elicit_result(&asking.key) else {
                 continue;
             };
-            let outcome = outcomes.and_then(|outcomes| outcomes.get(key).cloned());
-            answered |= state.reply(at, key, result, outcome);
+            let outcome = outcomes.and_then(|outcomes| outcomes.get(&asking.key).cloned());
+            answered |= state.reply(asking, Reply { result, outcome });
         }
-        answered
-            || !state
-                .open
-                .iter()
-                .any(|open| keys.contains(&open.asking.key) && !open.reply.is_closed())
+        answered || !asked.iter().any(|asking| state.is_open(asking))
     }
 
     /// Hands in what a model says to the question of a round. `false` if it is not open any more.
     pub fn say(&self, at: usize, result: ElicitResult, digest: [u8; 32]) -> bool {
         let mut state = self.lock();
-        let key = state.rounds[at].asked[0].0.key.clone();
-        let answered = state.reply(at, &key, result, None);
+        let asking = state.rounds[at].asked[0].clone();
+        let outcome = None;
+        let answered = state.reply(&asking, Reply { result, outcome });
         if answered {
             state.rounds[at].said = Some(digest);
         }
         answered
+    }
+
+    /// A request of the client is there, and waits.
+    pub fn wait(self: &Arc<Self>) -> Waiter {
+        let mut state = self.lock();
+        state.waiters += 1;
+        self.call.asks.parks.lock().idle.remove(&self.number);
+        Waiter(self.clone())
     }
 
     /// What comes after a round; waits for it. None once the call was dropped.
@@ -255,23 +286,22 @@ impl Parked {
             let changed = self.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
-            let fresh = {
+            {
                 let mut state = self.lock();
                 if let Some(next) = state.rounds[at].next {
                     return Some(Next::Asked(state.rounds[next].clone()));
                 }
                 if let Some(outcome) = &state.outcome {
-                    return Some(Next::Over(outcome.clone()));
+                    return Some(Next::Over(Outcome::clone(outcome)));
                 }
-                let round = state.ask_next(Some(at));
-                round.map(|round| (state.rounds.len() - 1, round))
-            };
-            if let Some((at, round)) = fresh {
-                parks.know(self, &round, at);
-                return Some(Next::Asked(round));
-            }
-            if !parks.is_there(self) {
-                return None;
+                if state.gone {
+                    return None;
+                }
+                if let Some(round) = state.ask_next(Some(at)) {
+                    // Known before anybody can be told of it.
+                    parks.know(self, &round, state.rounds.len() - 1);
+                    return Some(Next::Asked(round));
+                }
             }
             changed.await;
         }
@@ -282,55 +312,62 @@ impl Parked {
     }
 }
 
+impl Waiter {
+    /// Whether no other request waits.
+    pub fn is_alone(&self) -> bool {
+        self.0.lock().waiters == 1
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.waiters -= 1;
+        if state.waiters == 0 && state.outcome.is_none() && !state.gone {
+            let mut waiting = self.0.call.asks.parks.lock();
+            waiting.idle.insert(self.0.number);
+        }
+    }
+}
+
 impl State {
-    /// Gives an answer to the tool, if it still waits for it, and it is the round that was asked.
-    fn reply(
-        &mut self,
-        at: usize,
-        key: &str,
-        result: ElicitResult,
-        outcome: Option<Value>,
-    ) -> bool {
-        let asked = &self.rounds[at].asked;
-        let is_meant = |open: &Open| {
-            let is_same = |(asking, _): &(Arc<Asking>, _)| Arc::ptr_eq(asking, &open.asking);
-            open.asking.key == key && asked.iter().any(is_same)
-        };
+    /// Gives an answer to the tool, if it still waits for it.
+    fn reply(&mut self, asking: &Arc<Asking>, reply: Reply) -> bool {
+        let is_meant = |open: &Open| Arc::ptr_eq(&open.asking, asking);
         let Some(found) = self.open.iter().position(is_meant) else {
             return false;
         };
         let open = self.open.remove(found);
-        open.reply.send(Reply { result, outcome }).is_ok()
+        open.reply.send(Box::new(reply)).is_ok()
+    }
+
+    fn is_open(&self, asking: &Arc<Asking>) -> bool {
+        let mut open = self.open.iter();
+        open.any(|open| Arc::ptr_eq(&open.asking, asking) && !open.reply.is_closed())
     }
 
     /// Makes a round of what is open, after the last one.
     fn ask_next(&mut self, after: Option<usize>) -> Option<Round> {
         self.open.retain(|open| !open.reply.is_closed());
-        let first = self.open.first()?;
-        let carrier = first.carrier;
-        // A model is told one question at a time, a client all that came up together.
-        let several = match carrier {
-            Carrier::Model => 1,
-            _ => self.open.len(),
-        };
-        let together = self.open.iter().filter(|open| open.carrier == carrier);
-        let asked: Vec<_> = together
-            .take(several)
-            .map(|open| (open.asking.clone(), open.told.clone()))
-            .collect();
+        let carrier = self.open.first()?.carrier;
+        let mut asked: Vec<Arc<Asking>> = Vec::new();
+        for open in self.open.iter().filter(|open| open.carrier == carrier) {
+            // Two of one name could not be told apart: the second waits for the next round.
+            let is_new = asked.iter().all(|told| told.key != open.asking.key);
+            if is_new {
+                asked.push(open.asking.clone());
+            }
+        }
         if let Some(after) = after {
             let is_last = after + 1 == self.rounds.len();
-            let is_told = |(asking, _): &(Arc<Asking>, Arc<Told>)| {
-                let told = &self.rounds[after].asked;
-                told.iter().any(|(told, _)| Arc::ptr_eq(told, asking))
-            };
-            if !is_last
-                || (asked.len() == self.rounds[after].asked.len() && asked.iter().all(is_told))
-            {
+            let told = &self.rounds[after].asked;
+            let is_told = |asking: &Arc<Asking>| told.iter().any(|told| Arc::ptr_eq(told, asking));
+            if !is_last || (asked.len() == told.len() && asked.iter().all(is_told)) {
                 return None; // The same again: it waits for an answer, not for a round.
             }
             self.rounds[after].next = Some(self.rounds.len());
         }
+        asked.shrink_to_fit();
         let round = Round {
             name: token::random(),
             asked,
@@ -338,6 +375,7 @@ impl State {
             said: None,
             next: None,
         };
+        self.rounds.reserve_exact(1);
         self.rounds.push(round.clone());
         Some(round)
     }

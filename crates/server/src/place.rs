@@ -1,9 +1,8 @@
 //! Where a round belongs, and the state by which its client comes back to it.
 //!
 //! A state is sealed for the person, the method, what is called and its arguments. It holds the
-//! name of a round and nothing else: the call itself waits in this process.
-
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+//! name of a round and nothing else: the call itself waits in this process, and is good as long as
+//! it does. A state that expired before it would have the client call again, and the tool run twice.
 
 use midcall_core::seal::{Context, Keys};
 use midcall_core::wire::{
@@ -15,8 +14,8 @@ use rmcp::model::ServerResult;
 
 use crate::asks::Settings;
 use crate::call::Method;
-use crate::layer::Brought;
-use crate::park::{Outcome, Round};
+use crate::park::Round;
+use crate::running::Outcome;
 use crate::token;
 
 /// What is called, and by whom.
@@ -25,6 +24,14 @@ pub(crate) struct Place {
     pub method: Method,
     pub name: String,
     pub arguments: [u8; 32],
+}
+
+/// A `requestState`, read.
+pub(crate) enum Brought {
+    /// The name of a round of ours.
+    Ours(String),
+    /// What the handler itself gave.
+    Theirs(String),
 }
 
 /// Before a state that the handler itself gave. Ours is base64, which has no such sign.
@@ -36,10 +43,10 @@ const LONGEST: usize = 4_096;
 impl Place {
     /// Says a round in the words of the modern era.
     pub fn say(&self, round: &Round, settings: &Settings) -> Result<JsonObject, ErrorData> {
-        let within = round.asked.iter().map(|(asking, _)| asking.within).max();
+        let within = round.asked.iter().map(|asking| asking.within).max();
         let within = within.unwrap_or_default();
-        let requests = round.asked.iter().map(|(asking, told)| {
-            let mut params = told.params.clone();
+        let requests = round.asked.iter().map(|asking| {
+            let mut params = asking.params(Revision::V2026_07_28, settings.locale);
             if let Some(said) = &mut params.meta {
                 said.shift_remove(meta::TIMEOUT); // The round says it for all.
             }
@@ -52,7 +59,7 @@ impl Place {
         said.insert(meta::TIMEOUT.into(), ms.into());
         let told = InputRequiredResult {
             input_requests: InputRequests(requests.collect()),
-            request_state: Some(self.seal(&round.name, within + settings.kept, &settings.keys)?),
+            request_state: Some(self.seal(&round.name, &settings.keys)?),
             meta: Some(said),
             rest: Members::default(),
         };
@@ -60,14 +67,8 @@ impl Place {
         told.write(Revision::V2026_07_28).map_err(unsayable)
     }
 
-    fn seal(&self, name: &str, lives: Duration, keys: &Keys) -> Result<RequestState, ErrorData> {
-        let expires = now().saturating_add(lives.as_secs()).saturating_add(1);
-        let sealed = keys.seal_text(
-            name.as_bytes(),
-            &self.context(),
-            Some(expires),
-            token::bits(),
-        );
+    fn seal(&self, name: &str, keys: &Keys) -> Result<RequestState, ErrorData> {
+        let sealed = keys.seal_text(name.as_bytes(), &self.context(), None, token::bits());
         sealed
             .map(RequestState)
             .map_err(|why| internal(why.to_string()))
@@ -81,7 +82,7 @@ impl Place {
         if state.len() > LONGEST {
             return None;
         }
-        let name = keys.open_text(state, &self.context(), now()).ok()?;
+        let name = keys.open_text(state, &self.context(), 0).ok()?;
         String::from_utf8(name).ok().map(Brought::Ours)
     }
 
@@ -113,7 +114,33 @@ fn internal(why: String) -> ErrorData {
     ErrorData::internal_error(why, None)
 }
 
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.unwrap_or_default().as_secs()
+#[cfg(test)]
+mod tests {
+    use midcall_core::seal::Secret;
+
+    use super::*;
+
+    #[test]
+    fn a_state_is_good_only_where_it_was_given() {
+        let place = |principal: &str, name: &str| Place {
+            principal: principal.into(),
+            method: Method::Tool,
+            name: name.into(),
+            arguments: [7; 32],
+        };
+        let keys = Keys::new(Secret::from([1; 32]));
+        let ana = place("ana", "delete");
+        let brought = |place: &Place, state: &str, keys: &Keys| match place.open(state, keys) {
+            Some(Brought::Ours(name)) => Some(name),
+            Some(Brought::Theirs(_)) | None => None,
+        };
+        let RequestState(state) = ana.seal("round", &keys).unwrap();
+        assert_eq!(brought(&ana, &state, &keys).as_deref(), Some("round"));
+        for elsewhere in [place("eve", "delete"), place("ana", "list")] {
+            assert_eq!(brought(&elsewhere, &state, &keys), None);
+        }
+        let others = Keys::new(Secret::from([2; 32]));
+        assert_eq!(brought(&ana, &state, &others), None);
+        assert_eq!(brought(&ana, &format!("{state}x"), &keys), None);
+    }
 }

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use crate::ask::Ask;
 use crate::asking::{Asking, problems};
 use crate::call::Call;
-use crate::error::{AskError, Unaskable};
+use crate::error::{AskError, Nobody, Unaskable};
 use crate::kind::{Kind, Link, Opened, Suggest, Wanted, Wants};
 
 /// A question that is not put yet: awaiting it asks.
@@ -103,7 +103,7 @@ impl<K: Kind> Question<K> {
         if let (Some(content), Wants::Form(shape)) = (&self.suggested, &mut wants) {
             *shape = Arc::new(shape.suggesting(content.clone())?);
         }
-        let mut asking = Asking {
+        let mut asking = Arc::new(Asking {
             key: self.id.clone().unwrap_or_else(|| call.key()),
             message: self.message.clone(),
             again: None,
@@ -111,12 +111,21 @@ impl<K: Kind> Question<K> {
             wants,
             within: self.within.unwrap_or(settings.within),
             dangerous: self.dangerous,
-        };
+        });
         if let Some(value) = self.prefilled(&call, &asking) {
+            call.given(&asking.key);
             return Ok(Answer::Accepted(value));
         }
-        for time in 1..=settings.times {
-            let answer = call.ask(Arc::new(asking.clone()), time).await?;
+        let mut times = settings.times;
+        for time in 1..=times {
+            let answer = call.ask(asking.clone(), time).await;
+            if let (Err(AskError::Unavailable { why, .. }), Some(_)) = (&answer, &asking.again)
+                && *why == Nobody::NoClient
+            {
+                times = time - 1; // What was written down did not fit, and there is nothing else.
+                break;
+            }
+            let answer = answer?;
             let again = match answer {
                 Ok(Answer::Accepted(checked)) => {
                     let content = checked.into_values().into_object();
@@ -133,11 +142,15 @@ impl<K: Kind> Question<K> {
                 Ok(Answer::Cancelled) => return Ok(Answer::Cancelled),
                 Err(unfit) => problems(&unfit, settings.locale),
             };
-            asking.again = Some(again);
+            // Another question: an answer to the one before is no answer to this.
+            asking = Arc::new(Asking {
+                again: Some(again),
+                ..Asking::clone(&asking)
+            });
         }
         Err(AskError::Unfit {
-            times: settings.times,
-            problems: asking.again.unwrap_or_default(),
+            times,
+            problems: asking.again.clone().unwrap_or_default(),
         })
     }
 
@@ -181,6 +194,21 @@ impl<K: Suggest> Question<K> {
 }
 
 impl Question<Link> {
+    /// What `{id}` in the link stands for. Note it before you ask: whoever comes back with another
+    /// one was not sent by you.
+    ///
+    /// ```
+    /// # async fn expect(id: &str) {}
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+    /// let link = ask.link("Sign in", "https://example.com/in?state={id}");
+    /// expect(link.link_id()).await;
+    /// link.await?.accepted()?;
+    /// # Ok(()) }
+    /// ```
+    pub fn link_id(&self) -> &str {
+        self.kind.id()
+    }
+
     /// Asks, and once the person agreed waits until what the link leads to is done. Then the client
     /// is told, where its revision has a word for that.
     ///

@@ -5,11 +5,15 @@
 //! format. What still cannot be said after that is refused here, with its path, and not when the
 //! first client sees it.
 //!
-//! In: [`of`]. Elsewhere: how each revision says a form (`midcall_core::wire::Telling`).
+//! In: [`of`]. Elsewhere: `schemars`' words in those of MCP (`rewrite`), a form in the words
+//! of a revision (`told`).
+
+mod rewrite;
+mod told;
 
 use std::any::TypeId;
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock, Weak};
 
 use midcall_core::{Extra, Fields, Form, Kind, Limits};
 use schemars::JsonSchema;
@@ -17,12 +21,15 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 use crate::error::Unaskable;
+use crate::token;
+pub(crate) use told::Told;
 
 /// A form, and the schema it was read from.
 #[derive(Debug)]
 pub(crate) struct Shape {
     pub form: Form,
     pub source: Map<String, Value>,
+    told: Mutex<Vec<(told::Words, Arc<Told>)>>,
 }
 
 impl Shape {
@@ -34,7 +41,32 @@ impl Shape {
             let why = "its rules cannot be enforced in bounded time: simplify its pattern";
             return Err(Unaskable::Field { path, why });
         }
-        Ok(Self { form, source })
+        let told = Mutex::default();
+        Ok(Self { form, source, told })
+    }
+
+    /// The same for many calls at once: while one of them has the form, it is not read again.
+    pub fn shared(source: Map<String, Value>) -> Result<Arc<Self>, Unaskable> {
+        static KNOWN: LazyLock<Mutex<HashMap<[u8; 32], Weak<Shape>>>> =
+            LazyLock::new(Mutex::default);
+        let source = Value::Object(source);
+        let digest = token::digest_of(&source);
+        let lock = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(shape) = lock().get(&digest).and_then(Weak::upgrade) {
+            return Ok(shape);
+        }
+        let Value::Object(source) = source else {
+            unreachable!("it was made an object above")
+        };
+        let shape = Arc::new(Self::new(source)?);
+        let mut known = lock();
+        if known.len() == known.capacity() {
+            known.retain(|_, shape| shape.strong_count() > 0);
+            let alive = known.len();
+            known.reserve(alive); // Or the next one looks at all of them again.
+        }
+        known.insert(digest, Arc::downgrade(&shape));
+        Ok(shape)
     }
 
     /// The same form with what the fields start with.
@@ -89,150 +121,11 @@ pub(crate) fn of<T: JsonSchema + 'static>() -> Result<Arc<Shape>, Unaskable> {
     if source.get("title").and_then(Value::as_str) == Some(&T::schema_name()) {
         source.shift_remove("title");
     }
-    fields(&mut source);
+    rewrite::fields(&mut source);
     let shape = Arc::new(Shape::new(source)?);
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
     known.insert(id, shape.clone());
     Ok(shape)
-}
-
-/// Rewrites the fields of a form or a group.
-fn fields(schema: &mut Map<String, Value>) {
-    let Some(Value::Object(properties)) = schema.get_mut("properties") else {
-        return;
-    };
-    let mut optional = Vec::new();
-    for (name, field) in properties.iter_mut() {
-        if let Value::Object(field) = field
-            && rewrite(field)
-        {
-            optional.push(name.clone());
-        }
-    }
-    if let Some(Value::Array(required)) = schema.get_mut("required") {
-        required.retain(|name| !optional.iter().any(|optional| name == optional));
-    }
-}
-
-/// Rewrites one field; `true` if `null` was a value of it.
-fn rewrite(field: &mut Map<String, Value>) -> bool {
-    let nullable = without_null(field);
-    for keyword in ["format", "title"] {
-        // `uint8` and `double` are Rust's words; a nested type's name is no label.
-        let is_ours = match keyword {
-            "format" => matches!(field.get("type"), Some(Value::String(kind)) if kind != "string"),
-            _ => field.contains_key("properties"),
-        };
-        if is_ours {
-            field.shift_remove(keyword);
-        }
-    }
-    choice(field, "oneOf");
-    if let Some(Value::Object(items)) = field.get_mut("items") {
-        choice(items, "anyOf");
-        if items.get("anyOf").is_some() {
-            items.shift_remove("type");
-        }
-    }
-    if field.contains_key("default") && field["default"].is_null() {
-        field.shift_remove("default");
-    }
-    fields(field);
-    nullable
-}
-
-/// Takes `null` out of what a field may be: without a value it is left out instead.
-fn without_null(field: &mut Map<String, Value>) -> bool {
-    let mut found = false;
-    if let Some(Value::Array(kinds)) = field.get_mut("type") {
-        let before = kinds.len();
-        kinds.retain(|kind| kind != "null");
-        found = kinds.len() < before;
-        if let [only] = kinds.as_slice() {
-            let only = only.clone();
-            field.insert("type".into(), only);
-        }
-    }
-    if found && let Some(Value::Array(options)) = field.get_mut("enum") {
-        options.retain(|option| !option.is_null());
-    }
-    let Some(Value::Array(several)) = field.get_mut("anyOf") else {
-        return found;
-    };
-    let is_null = |schema: &Value| schema.get("type").is_some_and(|kind| kind == "null");
-    let before = several.len();
-    several.retain(|schema| !is_null(schema));
-    if several.len() == before {
-        return found;
-    }
-    if several.len() == 1
-        && let Some(Value::Object(only)) = several.pop()
-    {
-        field.shift_remove("anyOf");
-        for (keyword, rule) in only {
-            field.entry(keyword).or_insert(rule);
-        }
-    }
-    true
-}
-
-/// An enum without data, as a choice: with titles from doc comments where it has any.
-fn choice(field: &mut Map<String, Value>, keyword: &str) {
-    let Some(Value::Array(variants)) = field.get("oneOf") else {
-        return;
-    };
-    let mut options = Vec::new();
-    for variant in variants {
-        let Some(found) = options_of(variant) else {
-            return; // A variant with data: the form will refuse it, with its path.
-        };
-        options.extend(found);
-    }
-    field.shift_remove("oneOf");
-    field.insert("type".into(), "string".into());
-    if options.iter().any(|option| option.len() > 1) {
-        for option in &mut options {
-            if !option.contains_key("title") {
-                let title = option["const"].clone();
-                option.insert("title".into(), title);
-            }
-        }
-        field.insert(
-            keyword.into(),
-            options.into_iter().map(Value::Object).collect(),
-        );
-    } else {
-        let values = options
-            .into_iter()
-            .filter_map(|mut option| option.remove("const"));
-        field.insert("enum".into(), values.collect());
-    }
-}
-
-fn options_of(variant: &Value) -> Option<Vec<Map<String, Value>>> {
-    if let Some(value @ Value::String(_)) = variant.get("const") {
-        let mut option = Map::from_iter([("const".to_owned(), value.clone())]);
-        let words = |keyword: &str| variant.get(keyword).cloned();
-        match (words("title"), words("description")) {
-            (Some(title), Some(description)) => {
-                option.insert("title".into(), title);
-                option.insert("description".into(), description);
-            }
-            // A doc comment alone is what people should read instead of the name.
-            (Some(title), None) | (None, Some(title)) => {
-                option.insert("title".into(), title);
-            }
-            (None, None) => {}
-        }
-        return Some(vec![option]);
-    }
-    let values = variant.get("enum")?.as_array()?;
-    let plain = |value: &Value| {
-        value
-            .is_string()
-            .then(|| Map::from_iter([("const".to_owned(), value.clone())]))
-    };
-    values.iter().map(plain).collect()
 }
 
 const NO_FIELD: &str = "the wire has no field for it. Use texts, numbers, booleans, enums without \
@@ -410,6 +303,32 @@ mod tests {
             of::<HashMap<String, u8>>(),
             Err(Unaskable::NotAForm(_))
         ));
+    }
+
+    #[test]
+    fn one_question_of_many_calls_is_read_once_and_forgotten_after() {
+        let source = |title: &str| {
+            let field = json!({"type": "string", "title": title});
+            let form = json!({"type": "object", "properties": {"value": field}});
+            form.as_object().unwrap().clone()
+        };
+        let one = Shape::shared(source("Shared?")).unwrap();
+        assert!(Arc::ptr_eq(
+            &one,
+            &Shape::shared(source("Shared?")).unwrap()
+        ));
+        for other in 0..1_000 {
+            let other = Shape::shared(source(&format!("Other {other}?"))).unwrap();
+            assert!(!Arc::ptr_eq(&one, &other));
+        }
+        assert!(Arc::ptr_eq(
+            &one,
+            &Shape::shared(source("Shared?")).unwrap()
+        ));
+        let gone = Arc::downgrade(&one);
+        drop(one);
+        assert!(gone.upgrade().is_none());
+        assert!(Shape::shared(source("Shared?")).is_ok());
     }
 
     #[test]

@@ -77,7 +77,7 @@ export class Asked {
     return { title: typeof title === "string" ? title : this.form?.title, message: message ?? description ?? "" };
   }
 
-  /** What is asked. Whatever a server sends, it can be refused. @param {Pick<import("./field.js").At, "voice" | "server" | "announce">} place @returns {HTMLElement} */
+  /** What is asked. Whatever a server sends, it can be refused. @param {Pick<import("./field.js").At, "voice" | "server" | "message" | "announce">} place @returns {HTMLElement} */
   content(place) {
     try {
       return this.#shown(place);
@@ -87,7 +87,7 @@ export class Asked {
     }
   }
 
-  /** @param {Pick<import("./field.js").At, "voice" | "server" | "announce">} place */
+  /** @param {Pick<import("./field.js").At, "voice" | "server" | "message" | "announce">} place */
   #shown(place) {
     const { voice } = place;
     if (this.link && more.link) return more.link.consent(this.link, voice, this.opened);

@@ -241,7 +241,7 @@ export class McpElicitationElement extends HTMLElement {
     this.#drawHeader();
     body.replaceChildren(
       ...screen.question(title, message),
-      this.#asked.content({ voice, server: this.#server, announce: (text) => void (news.textContent = text) }),
+      this.#asked.content({ voice, server: this.#server, message, announce: (text) => void (news.textContent = text) }),
     );
     footer.replaceChildren(...this.#asked.actions(voice, this.hasAttribute("destructive"), {
       again: () => this.#open(),

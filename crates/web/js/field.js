@@ -22,6 +22,7 @@ import { more } from "./more.js";
  * @property {Voice} voice
  * @property {Map<string, any>} typed   what each field holds, by path
  * @property {string} server            who will read it
+ * @property {unknown} message          what stands above the fields
  * @property {(news: string) => void} announce   tells those who cannot see what happened
  * @property {(fields: Field[]) => Node[]} draw   fields within the field
  *
@@ -49,7 +50,7 @@ const LABEL = 200;
  * @param {Omit<At, "draw">} place
  */
 export function sheet(fields, place) {
-  const { voice, typed, server } = place;
+  const { voice, typed, server, message } = place;
   /** @type {{field: Field, control: HTMLElement, read?: () => any, problem: HTMLElement}[]} */
   const drawn = [];
   const at = { ...place, draw: (/** @type {Field[]} */ inner) => inner.map(one) };
@@ -71,7 +72,9 @@ export function sheet(fields, place) {
     const grouped = control instanceof HTMLFieldSetElement;
     const inner = field.kind === "group";
     const mark = field.required && !inner && h("span", { part: "mark", ...(grouped && !control.role ? { role: "img", "aria-label": voice.say("field_required") } : { "aria-hidden": "true" }) }, "*");
-    const label = h(grouped ? "legend" : "label", { part: "label", for: !grouped && id }, words(field.label, LABEL), mark);
+    // Where the question and its one field have the same words, they are read once.
+    const said = fields.length === 1 && !beside && typeof message === "string" && message.split("\n", 1)[0] === field.label;
+    const label = h(grouped ? "legend" : "label", { part: said ? "label quiet" : "label", for: !grouped && id }, words(field.label, LABEL), mark);
     const help = h(
       "div", { id: id + "h", part: "help" },
       field.description !== undefined && h("p", { dir: "auto" }, words(field.description)),

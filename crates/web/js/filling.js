@@ -46,7 +46,7 @@ export class Filling {
     this.#sheet = undefined; // it holds what was there before
   }
 
-  /** Draws the fields. @param {Pick<import("./field.js").At, "voice" | "server" | "announce">} place */
+  /** Draws the fields. @param {Pick<import("./field.js").At, "voice" | "server" | "message" | "announce">} place */
   draw(place) {
     this.#voice = place.voice;
     this.#sheet = sheet(this.#form.fields, { ...place, typed: this.#typed });

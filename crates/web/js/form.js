@@ -43,7 +43,7 @@
  * @property {Rule} [beyond]  what else a value must fit, beyond its kind
  *
  * @typedef {"text" | "number" | "integer" | "switch" | "choice" | "choices" | "tags" | "group" | "json"} Kind
- * @typedef {{ minLength?: number, maxLength?: number, pattern?: string, format?: string }} Text
+ * @typedef {{ minLength?: number, maxLength?: number, pattern?: string, format?: string, example?: string }} Text
  * @typedef {{ minimum?: Num, maximum?: Num, above?: Num, below?: Num, step?: Num }} Range
  * @typedef {number | bigint} Num  a bigint where a host's own parser kept digits that a double loses
  * @typedef {{ value: any, label: string, title?: string, description?: string }} Offer
@@ -231,6 +231,7 @@ function readKind(reader, field, schema, keyword, at, depth) {
       maxLength: take(one, "maxLength", where, isLength),
       pattern: reader.allowance.pattern(take(one, "pattern", where, isText)),
       format: take(one, "format", where, isText),
+      example: [one.examples].flat().find(isText),
     };
   }
   if (kind === "number" || kind === "integer") field.range = range(schema, at);

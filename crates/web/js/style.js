@@ -70,7 +70,7 @@ h3 { font-size: 1.25rem; font-weight: 650; line-height: 1.3; letter-spacing: -.0
 .fields, footer { display: grid; grid-template-columns: 100%; gap: 1.25rem; }
 .fields:empty, .help:empty, .problem:empty, .problems:not(:has(*)) { display: none; }
 fieldset { border: 0; padding: 0; }
-.field > label, legend, .reason label { display: block; font-weight: 600; padding: 0; }
+.field > label:not(.quiet), legend:not(.quiet), .reason label { display: block; font-weight: 600; padding: 0; }
 .mark { color: var(--danger); margin-inline-start: .25rem; }
 .help { color: var(--muted); font-size: .875rem; }
 .help p { white-space: pre-wrap; }

@@ -184,6 +184,7 @@ impl Reader<'_> {
             None => {}
             Some(Value::Object(properties)) => {
                 let at = At::Name(at, "properties");
+                list.reserve_exact(properties.len().min(self.limits.fields));
                 for (name, sub) in properties {
                     let others = required.len();
                     required.retain(|other| *other != name);

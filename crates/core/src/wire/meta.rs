@@ -20,6 +20,9 @@ pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 /// How long a server wants its question to wait, in milliseconds.
 pub const TIMEOUT: &str = "dev.midcall/timeoutMs";
+/// How the texts of a form should be typed, by their pointers: `{"/story": {"multiline": true,
+/// "placeholder": "Once upon a time"}}`. MCP's schemas have no word for it.
+pub const HINTS: &str = "dev.midcall/hints";
 /// How the question ended, and who answered.
 pub const OUTCOME: &str = "dev.midcall/outcome";
 

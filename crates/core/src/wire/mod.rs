@@ -18,6 +18,7 @@ mod complete;
 mod create;
 mod error;
 mod fault;
+pub(crate) mod hints;
 mod input;
 mod members;
 pub mod meta;

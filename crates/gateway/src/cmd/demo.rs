@@ -1,26 +1,35 @@
-//! `midcall demo`: a page with every kind of question behind it.
+//! `midcall demo`: a page with every kind of question behind it, and the server that asks them.
 
 mod calls;
-mod elsewhere;
+mod gallery;
 mod play;
-mod questions;
+mod server;
+mod wire;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
 
+use midcall_core::Limits;
 use midcall_core::catalog::Locale;
-use midcall_desk::Rules;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
 
 use crate::browser;
 use crate::http::Bounds;
 use crate::local::{Flags, Local, Site};
-use elsewhere::Elsewhere;
+use crate::printer::Printer;
+use crate::route::{Policy, Room};
+use crate::session::{Confirm, OnUnavailable, Rules};
 use play::Stage;
 
 /// Try every kind of question on a page in your browser
 ///
-/// Prints the page's address, which works once and on this machine only, and opens it where
-/// there is a browser. Nothing is installed and nothing is kept.
+/// A server on this machine asks, with a gateway before it as `midcall wrap` would be. Prints the
+/// page's address, which works once and on this machine only, and opens it where there is a
+/// browser. Nothing is installed and nothing is kept.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,10 +37,14 @@ Examples:
   midcall demo --no-open                       prints its address only
   midcall demo --page-addr 127.0.0.1:8642      always at the same place
   midcall demo --timeout 1m                    questions wait for a minute
-  BROWSER=firefox midcall demo                 in a certain browser")]
+  BROWSER=firefox midcall demo                 in a certain browser
+  midcall wrap -- midcall demo --stdio         its server, for a client of yours")]
 pub struct Cmd {
     #[command(flatten)]
     local: Flags,
+    /// Only the server, on standard input and output: to try a client of yours with it
+    #[arg(long, env = "MIDCALL_STDIO")]
+    stdio: bool,
     /// Do not open a browser
     #[arg(long, env = "MIDCALL_NO_OPEN", value_parser = clap::builder::BoolishValueParser::new())]
     no_open: bool,
@@ -40,17 +53,32 @@ pub struct Cmd {
     locale: String,
 }
 
+/// How many pieces are played at once.
+const PLAYS: usize = 32;
+
+/// How long the last calls may take to end.
+const GOODBYE: Duration = Duration::from_secs(2);
+
 #[tokio::main]
 pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let locale = Locale::negotiate(&cmd.locale);
-    let local = Local::open(cmd.local, Rules::default(), Bounds::default()).await?;
+    let patience = cmd.local.timeout;
+    if cmd.stdio {
+        server::run(patience, locale).await?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let errors = Printer::start(io::stderr());
+    let local = Local::open(cmd.local, midcall_desk::Rules::default(), Bounds::default()).await?;
     let desk = local.desk.clone();
     let launch = local.launch();
     let for_the_browser = local.launch_now(); // Each works once, and both should.
+    let gateways = TaskTracker::new();
     let stage = Stage {
-        desk: desk.clone(),
-        page: local.page(),
-        elsewhere: Elsewhere::default(),
+        room: Room::of(desk.clone(), local.door(), false),
+        rules: rules(patience, locale),
+        errors: errors.clone(),
+        gateways: gateways.clone(),
+        places: Arc::new(Semaphore::new(PLAYS)),
     };
     let mut serving = local.serve(Site {
         home: "page/demo.html",
@@ -69,6 +97,25 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     serving.told_to_end().await?;
     desk.shut_down().await;
     serving.close().await?;
+    gateways.close();
+    let _ = timeout(GOODBYE, gateways.wait()).await; // Whoever is late loses its server, and ends.
+    errors.finish();
     say("mcp.elicitation.terminal.demo_ended");
     Ok(ExitCode::SUCCESS)
+}
+
+/// How the gateways are set up: as `wrap` does it, but the client waits as long as the person thinks.
+fn rules(patience: Duration, locale: Locale) -> Rules {
+    Rules {
+        routes: Default::default(),
+        policy: Policy::default(),
+        profile: None,
+        limits: Limits::default(),
+        locale,
+        hold: None,
+        patience,
+        confirm: Confirm::default(),
+        on_unavailable: OnUnavailable::default(),
+        name: "midcall-demo".to_owned(),
+    }
 }

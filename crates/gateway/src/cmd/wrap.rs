@@ -183,6 +183,7 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
             events: told,
             errors: errors.clone(),
             closing: CancellationToken::new(),
+            tap: None,
         };
         let code = elsewhere::run(attendant, room, signals).await;
         errors.finish();

@@ -15,7 +15,7 @@ impl Question<Confirm> {
     ///
     /// ```
     /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
-    /// if ask.confirm("Delete 3 files?").dangerous().await?.accepted()? {
+    /// if ask.confirm("Delete 3 files?").dangerous().await?.agreed() {
     ///     // They accepted, and said yes: an accepted form may still say no.
     /// }
     /// # Ok(()) }

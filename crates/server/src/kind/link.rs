@@ -32,6 +32,10 @@ impl Link {
         Self { url, id }
     }
 
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
     /// Also puts the id into the address, where it says `{id}`.
     pub(crate) fn url(&self) -> String {
         self.url.replace("{id}", &self.id)

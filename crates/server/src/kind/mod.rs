@@ -91,7 +91,7 @@ pub(crate) fn one(
     let Value::Object(form) = form else {
         unreachable!("it was written as an object")
     };
-    Ok(Wanted(Wants::Form(Arc::new(Shape::new(form)?))))
+    Ok(Wanted(Wants::Form(Shape::shared(form)?)))
 }
 
 /// The value of such a form.

@@ -230,13 +230,15 @@ impl<S: Service<RoleServer>> Connected<S> {
             let got = self.once(method, params).await;
             params = if got.0["result"]["resultType"] == "input_required" {
                 match self.round(&got.0["result"], &first) {
-                    Some(retry) => retry,
+                    Some(Ok(retry)) => retry,
+                    Some(Err(once_more)) => return once_more,
                     None => std::future::pending().await,
                 }
             } else if let Some(pending) = got.pending().or(got.mend(&asked)).cloned() {
                 asked = pending;
                 match self.model(&asked) {
-                    Some(call) => call,
+                    Some(Ok(call)) => call,
+                    Some(Err(once_more)) => return once_more,
                     None => std::future::pending().await,
                 }
             } else {
@@ -291,29 +293,38 @@ impl<S: Service<RoleServer>> Connected<S> {
         self.server.service()
     }
 
-    /// Answers a round: the call to make next.
-    fn round(&self, round: &Value, first: &Value) -> Option<Value> {
+    /// Answers a round: the call to make next, or the end if nobody expected the question.
+    fn round(&self, round: &Value, first: &Value) -> Option<Result<Value, Got>> {
         let mut responses = Map::new();
         for (key, request) in round["inputRequests"].as_object().into_iter().flatten() {
             let answer = self.person.asked(heard(&request["params"]))?;
+            if answer.get("code").is_some() {
+                return Some(Err(Got(json!({"error": answer}))));
+            }
             responses.insert(key.clone(), answer);
         }
         let mut retry = first.clone();
         retry["inputResponses"] = Value::Object(responses);
         retry["requestState"] = round["requestState"].clone();
-        Some(retry)
+        Some(Ok(retry))
     }
 
     /// Asks the person what the model was told to ask: the call to make next.
-    fn model(&self, pending: &Value) -> Option<Value> {
+    fn model(&self, pending: &Value) -> Option<Result<Value, Got>> {
         let heard = Heard {
             message: pending["message"].as_str().unwrap_or_default().to_owned(),
             schema: Some(pending["schema"].clone()),
             url: None,
+            meta: None,
         };
         let mut arguments = self.person.asked(heard)?;
+        if arguments.get("code").is_some() {
+            return Some(Err(Got(json!({"error": arguments}))));
+        }
         arguments["elicitId"] = pending["elicitId"].clone();
-        Some(json!({"name": "sendElicitationResult", "arguments": arguments}))
+        Some(Ok(
+            json!({"name": "sendElicitationResult", "arguments": arguments}),
+        ))
     }
 }
 
@@ -364,5 +375,6 @@ fn heard(params: &Value) -> Heard {
         message: params["message"].as_str().unwrap_or_default().to_owned(),
         schema: params.get("requestedSchema").cloned(),
         url: params["url"].as_str().map(str::to_owned),
+        meta: params.get("_meta").cloned(),
     }
 }

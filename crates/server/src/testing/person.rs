@@ -65,6 +65,8 @@ pub struct Heard {
     pub schema: Option<Value>,
     /// The link.
     pub url: Option<String>,
+    /// What stood in the question's `_meta`: hints for surfaces, how long it waits.
+    pub meta: Option<Value>,
 }
 
 impl Person {

@@ -20,6 +20,7 @@ use crate::examples::book_table::Restaurant;
 use crate::examples::delete_files::Folder;
 use crate::examples::sign_in::Mail;
 use crate::examples::theme_colour::Editor;
+use crate::world::World;
 
 /// A host on `rmcp`, whose person says these things one after the other.
 #[derive(Clone)]
@@ -232,4 +233,51 @@ async fn two_calls_of_one_client_ask_at_the_same_time() {
         assert_eq!(one.text(), "The theme is rose, dark at night", "{client}");
         assert_eq!(two.text(), "The theme is rose, dark at night", "{client}");
     }
+}
+
+#[tokio::test]
+async fn prompts_and_resources_ask_too() {
+    for_every_client(|client| async move {
+        for (method, params, at, told) in [
+            (
+                "prompts/get",
+                json!({"name": "greeting"}),
+                "/result/messages/0/content/text",
+                "Greet 7",
+            ),
+            (
+                "resources/read",
+                json!({"uri": "diary://today"}),
+                "/result/contents/0/text",
+                "Page 7",
+            ),
+        ] {
+            let person = Person::answers(json!({"value": "7"}));
+            let connected = client.connect(World::default().with_asks(), &person).await;
+            let got = connected.all(method, params.clone()).await;
+            if client.asks() {
+                assert_eq!(got.0.pointer(at), Some(&json!(told)), "{got:?}");
+                assert_eq!(person.heard().len(), 1);
+                assert_eq!(connected.server().waiting(), usize::from(client.is_modern()));
+
+                let connected = client
+                    .connect(World::default().with_asks(), &Person::declines())
+                    .await;
+                let got = connected.all(method, params).await;
+                assert_eq!(got.text(), "the person was asked and said no");
+                continue;
+            }
+            // What is no tool has no result that a model would read and act on.
+            assert!(
+                got.text().starts_with(
+                    "nobody can be asked: the client does not ask, and a model can be told to only in a tool call"
+                ),
+                "{got:?}"
+            );
+            let code = if client.is_modern() { -32021 } else { -32603 };
+            assert_eq!(got.code(), Some(code));
+            assert_eq!(person.heard(), [""; 0]);
+        }
+    })
+    .await;
 }

@@ -214,3 +214,40 @@ async fn surfaces_are_told_what_cannot_be_undone_and_how_long_it_waits() {
     assert_eq!(params["_meta"], json!({"dev.midcall/destructive": true}));
     assert_eq!(round["_meta"], json!({"dev.midcall/timeoutMs": 300_000}));
 }
+
+#[tokio::test]
+async fn how_a_text_is_typed_is_told_beside_the_form() {
+    let hints = [
+        ("text", json!({"/value": {"placeholder": "AB"}})),
+        ("lines", json!({"/value": {"multiline": true}})),
+        (
+            "story",
+            json!({
+                "/text": {"multiline": true, "placeholder": "Once upon a time"},
+                "/author.name": {"placeholder": "Ana"}
+            }),
+        ),
+        ("email", Value::Null),
+        ("confirm", Value::Null),
+    ];
+    for (kind, hints) in &hints {
+        for_every_client(|client| async move {
+            let person = Person::declines();
+            one(client, kind, &person).await;
+            let heard = &person.questions()[0];
+            if client.asks() {
+                let meta = heard.meta.clone().unwrap_or_default();
+                assert_eq!(
+                    meta.get("dev.midcall/hints").cloned().unwrap_or_default(),
+                    *hints,
+                    "{kind}"
+                );
+            } else if *kind == "lines" {
+                // A model reads the form as it is: there is nobody whom a word of ours would confuse.
+                let schema = heard.schema.as_ref().unwrap();
+                assert_eq!(schema["properties"]["value"]["format"], "textarea");
+            }
+        })
+        .await;
+    }
+}

@@ -14,6 +14,8 @@ mod http;
 mod kinds;
 mod links;
 mod misuse;
+mod races;
 mod rounds;
 mod settings;
+mod strain;
 mod world;

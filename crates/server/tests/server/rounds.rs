@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use midcall_server::testing::{Client, Connected, Got, Person};
 use midcall_server::{Asks, WithAsks};
+use rmcp::ErrorData;
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -211,7 +212,8 @@ async fn a_call_belongs_to_the_person_who_made_it() {
     // Who it is comes with the request, as an authenticating transport would put it there.
     let asks = Asks::new().principal(|request| {
         let user = request.meta.get("user").and_then(Value::as_str);
-        user.unwrap_or_default().to_owned()
+        let nobody = || ErrorData::invalid_request("who are you?", None);
+        user.map(str::to_owned).ok_or_else(nobody)
     });
     let connected = MODERN
         .connect(asks.around(World::default()), &Person::quiet())
@@ -348,32 +350,6 @@ async fn progress_reaches_the_request_that_is_open_now() {
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert_eq!(notes[0]["params"]["progressToken"], "second");
     assert_eq!(notes[0]["params"]["message"], "named");
-}
-
-#[tokio::test]
-async fn a_prompt_asks_too() {
-    for client in [Client::V2025_06_18, Client::V2025_11_25, MODERN] {
-        let person = Person::answers(json!({"value": "Ana"}));
-        let connected = client.connect(World::default().with_asks(), &person).await;
-        let got = connected
-            .all("prompts/get", json!({"name": "greeting"}))
-            .await;
-        assert_eq!(
-            got.0["result"]["messages"][0]["content"]["text"], "Greet Ana",
-            "{client}"
-        );
-    }
-    let connected = Client::Model
-        .connect(World::default().with_asks(), &Person::quiet())
-        .await;
-    let got = connected
-        .all("prompts/get", json!({"name": "greeting"}))
-        .await;
-    assert!(
-        got.text()
-            .starts_with("nobody can be asked: the client does not ask"),
-        "{got:?}"
-    );
 }
 
 #[tokio::test]

@@ -13,7 +13,14 @@ use rmcp::model::{
     CallToolResponse, CallToolResult, ContentBlock, InputRequiredResult, InputResponses,
 };
 use rmcp::model::{GetPromptResult, PromptMessage, Role, ServerCapabilities, ServerConfig};
-use rmcp::{ServerHandler, prompt, prompt_handler, prompt_router, tool, tool_handler, tool_router};
+use rmcp::model::{
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
+};
+use rmcp::service::RequestContext;
+use rmcp::{
+    RoleServer, ServerHandler, prompt, prompt_handler, prompt_router, tool, tool_handler,
+    tool_router,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +64,19 @@ pub enum Seat {
 pub enum Extra {
     Quiet,
     Highchair,
+}
+
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+pub struct Story {
+    #[schemars(extend("format" = "textarea"), example = "Once upon a time")]
+    pub text: String,
+    pub author: Author,
+}
+
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+pub struct Author {
+    #[schemars(extend("examples" = ["Ana"]))]
+    pub name: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -161,6 +181,7 @@ impl World {
                 ask.select("Nothing to choose", Vec::<String>::new())
                     .await?,
             ),
+            "story" => shown(ask.form::<Story>("What happened?").await?),
             "nested" => shown(ask.form::<Booking>("Which table?").await?),
             other => panic!("there is no {other}"),
         })
@@ -240,11 +261,7 @@ impl World {
     }
 
     #[tool(description = "Asks by a round of its own")]
-    async fn by_hand(
-        &self,
-        context: rmcp::service::RequestContext<rmcp::RoleServer>,
-        given: Given,
-    ) -> CallToolResponse {
+    async fn by_hand(&self, context: RequestContext<RoleServer>, given: Given) -> CallToolResponse {
         drop(context);
         let (Some(state), Some(responses)) = (given.state, given.responses) else {
             let requests =
@@ -317,7 +334,19 @@ impl ServerHandler for World {
             ServerCapabilities::builder()
                 .enable_tools()
                 .enable_prompts()
+                .enable_resources()
                 .build(),
         )
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, rmcp::ErrorData> {
+        let answer = Ask::of(&context).text("Which page?").await?;
+        let page = answer.accepted().map_err(AskError::from)?;
+        let page = ResourceContents::text(format!("Page {page}"), request.uri);
+        Ok(ReadResourceResult::new(vec![page]).into())
     }
 }

@@ -3,7 +3,7 @@
  *
  * Lengths are checked, not enforced: `maxlength` would cut what is pasted without a word.
  */
-import { h } from "../draw.js";
+import { clean, h } from "../draw.js";
 import { more } from "../more.js";
 
 /** @type {Record<string, Record<string, string>>} */
@@ -17,10 +17,11 @@ const FORMATS = {
 /** @type {import("../field.js").Kind} */
 export function text(field, held, aria) {
   const value = held ?? "";
-  const format = field.text?.format ?? "";
+  const { format = "", example } = field.text ?? {};
+  const placeholder = example && clean(example, 200);
   const control = format === "textarea"
-    ? h("textarea", { ...aria, rows: "4", dir: "auto" })
-    : h("input", { type: "text", dir: "auto", ...FORMATS[format], ...aria });
+    ? h("textarea", { ...aria, rows: "4", dir: "auto", placeholder })
+    : h("input", { type: "text", dir: "auto", placeholder, ...FORMATS[format], ...aria });
   const shown = format === "date-time" ? more.format?.local(value) ?? "" : value;
   control.value = shown;
   return {

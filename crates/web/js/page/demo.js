@@ -86,6 +86,14 @@ function messages() {
   );
 }
 
+/** What a message is between the two. @param {any} message */
+function kind({ method, result }) {
+  if (method === "tools/call") return "calls";
+  if (method === "elicitation/create") return "asks";
+  if (method) return "notifies";
+  return result?.action ? "hears" : "returns";
+}
+
 /** @param {Run} run */
 function drawn({ name, messages, state }) {
   const outcomes = messages.flatMap(({ outcome }) => outcome ? say(`state.${ending(outcome)}`) : []);
@@ -93,7 +101,7 @@ function drawn({ name, messages, state }) {
   return h("article", { class: `run ${state}` },
     h("h3", {}, say(`demo.${name}`), h("span", { class: "outcome" }, told.join(" · "))),
     h("ol", {}, ...messages.filter(({ outcome }) => !outcome).map((message) => {
-      const key = message.method === "elicitation/create" ? "asks" : message.method ? "notifies" : "hears";
+      const key = kind(message);
       return h("li", { class: key },
         h("p", {}, say(`demo.${key}`)),
         h("pre", { tabindex: "0", role: "group", "aria-label": say(`demo.${key}`), dir: "ltr" }, clean(JSON.stringify(message, null, 2), LONGEST)),

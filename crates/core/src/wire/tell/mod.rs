@@ -83,6 +83,12 @@ impl Telling {
         }
     }
 
+    /// The name by which a field is told, by its JSON Pointer.
+    pub fn name(&self, path: &str) -> Option<&str> {
+        let way = self.ways.iter().find(|way| pointer(&way.path) == path);
+        way.map(|way| way.told.as_str())
+    }
+
     /// What the person's answer means in the server's own form, which is the one that was told.
     /// It is not checked yet.
     pub fn back(&self, form: &Form, values: Values) -> Result<Values, Unfit> {

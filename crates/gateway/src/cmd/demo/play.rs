@@ -1,235 +1,154 @@
-//! Asking one of the demo's questions, as a server would, and telling every message.
+//! One piece of the gallery: a client that cannot ask calls the demo's server, with a gateway of
+//! its own between them, and every message about it is told.
 //!
-//! The messages are JSON-RPC as on the wire; after the last one about a question comes
-//! `{"id", "outcome"}`, which says how it ended. Whoever drops the play takes back what it
-//! still asks.
+//! Whoever drops a play hangs up for the client: what it still asks is taken back.
 
-use std::future::pending;
-use std::time::Duration;
+use std::env;
+use std::io;
+use std::os::unix::net;
+use std::sync::Arc;
 
-use futures_util::future::join_all;
-use midcall_core::wire::{ElicitResult, ElicitationCompleteParams, Members, Revision};
-use midcall_core::{Answer, Asker, Elicitation, Limits, Values, Wanted};
-use midcall_desk::{By, News, Outcome, Route, Submission, Ticket, Watch, Withdrawn};
-use midcall_store::Memory;
-use serde_json::{Map, Value, json};
-use tokio::sync::{mpsc, oneshot};
-use tokio::time::sleep;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::{self, unbounded_channel};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use super::elsewhere::Elsewhere;
-use super::questions::{self, Question};
-use crate::http::principal;
-use crate::local::LocalDesk;
+use super::gallery::Piece;
+use super::wire::Wire;
+use crate::attend::{Attendant, ClientEnd};
+use crate::era::bridge::{Bridge, ServerEra};
+use crate::printer::Printer;
+use crate::route::{Page, Room};
+use crate::session::Rules;
+use crate::transport::upstream::Place;
+use crate::transport::{Lines, Outbox, Reading, Writing};
 
-/// What a play needs.
+/// What plays need.
 #[derive(Clone)]
 pub struct Stage {
-    pub desk: LocalDesk,
-    /// The page's address, for links that lead back to this machine.
-    pub page: String,
-    pub elsewhere: Elsewhere,
+    pub room: Room,
+    pub rules: Rules,
+    pub errors: Printer,
+    /// The gateways at work.
+    pub gateways: TaskTracker,
+    /// Room for so many plays at once: each has a server of its own.
+    pub places: Arc<Semaphore>,
 }
 
-/// A question that has been asked.
-struct Asked {
-    id: usize,
-    elicitation: Elicitation,
-    ticket: Ticket,
-    /// News of the desk, for a link.
-    watch: Option<Watch<Memory>>,
-    /// The id of a link, and the word that the person is done there.
-    link: String,
-    finished: oneshot::Receiver<()>,
-}
+/// The longest message that is taken, in bytes.
+const MOST: usize = 4 * 1024 * 1024;
 
 impl Stage {
-    /// Asks all that a question asks, and tells the messages.
-    pub async fn play(self, question: &'static Question, tell: mpsc::Sender<Value>) {
-        let take_back = question.take_back_after_ms.map(Duration::from_millis);
-        let asks = (1..).zip(&question.ask);
-        let scenes = asks.map(|(id, params)| {
-            let (stage, tell) = (&self, &tell);
-            async move {
-                let link = stage.elsewhere.expect();
-                let params = questions::fill(params, &stage.page, &link.0);
-                match stage.ask(id, question.name, &params, link, tell).await {
-                    Ok(asked) => stage.follow(asked, take_back, tell).await,
-                    Err(error) => {
-                        let error = json!({"code": -32603, "message": format!("{error:#}")});
-                        say(tell, json!({"jsonrpc": "2.0", "id": id, "error": error})).await;
-                        false
-                    }
-                }
-            }
-        });
-        if question.together {
-            join_all(scenes).await;
-        } else {
-            for scene in scenes {
-                if !scene.await {
-                    return;
-                }
-            }
-        }
-    }
-
-    async fn ask(
-        &self,
-        id: usize,
-        tool: &str,
-        params: &str,
-        (link, finished): (String, oneshot::Receiver<()>),
-        tell: &mpsc::Sender<Value>,
-    ) -> anyhow::Result<Asked> {
-        let asker = Asker {
-            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-            tool: Some(tool.to_owned()),
-            ..Asker::named("midcall-demo")
-        };
-        let elicitation = Elicitation::read(params, asker, &Limits::default())?;
-        let watch = match elicitation.wanted {
-            Wanted::Link(_) => Some(self.desk.watch(&principal()).await?),
-            Wanted::Form(_) => None,
-        };
-        let ticket = self.desk.ask(&principal(), &elicitation, None).await?;
-        let request = json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create",
-            "params": elicitation.params()});
-        say(tell, request).await;
-        Ok(Asked {
-            id,
-            elicitation,
-            ticket,
-            watch,
-            link,
-            finished,
-        })
-    }
-
-    /// Tells what becomes of a question; whether it was accepted.
-    async fn follow(
-        &self,
-        asked: Asked,
-        take_back: Option<Duration>,
-        tell: &mpsc::Sender<Value>,
-    ) -> bool {
-        let Asked {
-            id,
-            elicitation,
-            mut ticket,
-            mut watch,
-            link,
-            mut finished,
-        } = asked;
-        let respond =
-            |result: ElicitResult| json!({"jsonrpc": "2.0", "id": id, "result": result.write()});
-        let name = ticket.id();
-        let mut is_answered = false; // Opening a link says yes, before the person is done there.
-        let (mut is_finished, mut is_taken_back) = (false, false);
-        let outcome = loop {
-            tokio::select! {
-                outcome = &mut ticket => break outcome,
-                () = opened(&mut watch, name.to_string()), if !is_answered => {
-                    is_answered = true;
-                    say(tell, respond(ElicitResult::accept(None))).await;
-                }
-                Ok(()) = &mut finished, if !is_finished => {
-                    is_finished = true;
-                    say(tell, complete(&link)).await;
-                    let done = Submission::Accept(Values::default());
-                    let by = By { route: Route::Page, human: true };
-                    // Somebody may have been faster: then it is closed, and that is told below.
-                    let _ = self.desk.settle(&principal(), name, done, by).await;
-                }
-                () = after(take_back), if !is_taken_back => {
-                    is_taken_back = true;
-                    let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
-                        "params": {"requestId": id, "reason": "No longer needed"}});
-                    say(tell, cancelled).await;
-                    let _ = self.desk.withdraw(name, Withdrawn::ByServer).await;
-                }
-            }
-        };
-        let closing = outcome.closing();
-        // To a request that its server cancelled nothing is answered.
-        if !is_answered && !matches!(outcome, Outcome::Withdrawn(Withdrawn::ByServer)) {
-            say(tell, respond(result(&elicitation, &outcome))).await;
-        }
-        say(tell, json!({"id": id, "outcome": closing})).await;
-        matches!(outcome, Outcome::Answered(Answer::Accepted(_), _))
-    }
-}
-
-/// Somebody who no longer listens is no reason to stop: dropping the play is.
-async fn say(tell: &mpsc::Sender<Value>, message: Value) {
-    let _ = tell.send(message).await;
-}
-
-/// Waits until the person has opened the link.
-async fn opened(watch: &mut Option<Watch<Memory>>, ticket: String) {
-    if let Some(watch) = watch {
-        while let Ok(news) = watch.next().await {
-            if matches!(news, News::Opened { id, .. } if id == ticket) {
+    /// Plays a piece to its end, and tells the messages: a line each, as `Wire` has them.
+    pub async fn play(self, piece: &'static Piece, tell: mpsc::Sender<Value>) {
+        let (tap, mut passed) = unbounded_channel();
+        let client = match self.gateway(tap) {
+            Ok(client) => client,
+            Err(error) => {
+                let error = json!({"code": -32603, "message": format!("{error:#}")});
+                let _ = tell.send(json!({"jsonrpc": "2.0", "error": error})).await;
                 return;
             }
-        }
-    }
-    pending().await
-}
-
-async fn after(time: Option<Duration>) {
-    match time {
-        Some(time) => sleep(time).await,
-        None => pending().await,
-    }
-}
-
-/// What the server is answered. Secrets are not repeated to the page that shows the messages.
-fn result(elicitation: &Elicitation, outcome: &Outcome) -> ElicitResult {
-    let mut told = json!(outcome.closing());
-    let result = match outcome {
-        Outcome::Answered(Answer::Accepted(checked), _) => {
-            let content = checked.values().clone().into_object();
-            ElicitResult::accept(match &elicitation.wanted {
-                Wanted::Form(form) => {
-                    let secret = form.walk().into_iter();
-                    let secret = secret.filter(|(_, field)| field.secret().is_some());
-                    Some(masked(content, secret.map(|(path, _)| path)))
+        };
+        let mut wire = Wire::default();
+        let calls = call(client, piece);
+        let told = async {
+            while let Some(message) = passed.recv().await {
+                for line in wire.pass(message) {
+                    let _ = tell.send(line).await; // Dropping the play is what ends it.
                 }
-                Wanted::Link(_) => None,
-            })
-        }
-        Outcome::Answered(Answer::Declined { reason }, _) => {
-            if let Some(reason) = reason {
-                told["reason"] = reason.as_str().into();
             }
-            ElicitResult::decline()
+        };
+        // The gateway goes on for a moment once the client has what it wants: so may its server.
+        let (called, ()) = tokio::join!(calls, told);
+        if let Err(error) = called {
+            tracing::warn!(%error, "a call of the demo was cut off");
         }
-        _ => ElicitResult::cancel(),
-    };
-    if let Some(told) = told.as_object_mut() {
-        told.remove("action"); // The result itself says it.
-    }
-    result.with_outcome(told)
-}
-
-fn masked(content: Map<String, Value>, secret: impl Iterator<Item = String>) -> Map<String, Value> {
-    let mut content = Value::Object(content);
-    for path in secret {
-        if let Some(value) = content.pointer_mut(&path) {
-            *value = "••••".into();
+        for line in wire.rest() {
+            let _ = tell.send(line).await;
         }
     }
-    match content {
-        Value::Object(content) => content,
-        _ => Map::new(),
+
+    /// Starts a server and a gateway before it: the client's end.
+    fn gateway(
+        &self,
+        tap: mpsc::UnboundedSender<crate::attend::Passed>,
+    ) -> anyhow::Result<UnixStream> {
+        let place = Place::Command(vec![
+            env::current_exe()?.into(),
+            "demo".into(),
+            "--stdio".into(),
+            "--timeout".into(),
+            format!("{}ms", self.rules.patience.as_millis()).into(),
+            "--locale".into(),
+            self.rules.locale.tag().into(),
+        ]);
+        let (client, gateway) = net::UnixStream::pair()?;
+        client.set_nonblocking(true)?;
+        let lines = Lines::new(Reading::new(gateway.try_clone()?.into())?, MOST);
+        let out = Outbox::new(Writing::new(gateway.into())?);
+        let (events, news) = unbounded_channel();
+        let attendant = Attendant {
+            bridge: Bridge::new(self.rules.clone(), ServerEra::Auto),
+            client: ClientEnd::Pipes(lines, out),
+            server: place.open(MOST)?,
+            place,
+            most: MOST,
+            page: Page::new(self.room.clone(), self.rules.patience, events.clone()),
+            news,
+            events,
+            errors: self.errors.clone(),
+            closing: CancellationToken::new(),
+            tap: Some(tap),
+        };
+        self.gateways.spawn(attendant.run());
+        Ok(UnixStream::from_std(client)?)
     }
 }
 
-fn complete(link: &str) -> Value {
-    let params = ElicitationCompleteParams {
-        elicitation_id: link.to_owned(),
-        rest: Members::default(),
-    };
-    let params = params.write(Revision::V2025_11_25).unwrap_or_default();
-    json!({"jsonrpc": "2.0", "method": ElicitationCompleteParams::METHOD, "params": params})
+/// What the client says: it opens, makes its calls at once, and waits for their results.
+async fn call(mut stream: UnixStream, piece: &Piece) -> io::Result<()> {
+    let (read, mut write) = stream.split();
+    let mut lines = BufReader::new(read).lines();
+    let opening = json!({
+        "jsonrpc": "2.0", "id": "opening", "method": "initialize",
+        "params": {"protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": "midcall-demo-client", "version": env!("CARGO_PKG_VERSION")}}
+    });
+    write.write_all(format!("{opening}\n").as_bytes()).await?;
+    answered(&mut lines, 1).await?;
+    let mut messages = format!(
+        "{}\n",
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    );
+    for (id, arguments) in (1..).zip(piece.calls) {
+        let arguments: &RawValue = serde_json::from_str(arguments)?;
+        let params = json!({"name": piece.name, "arguments": arguments});
+        let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+        messages += &format!("{call}\n");
+    }
+    write.write_all(messages.as_bytes()).await?;
+    answered(&mut lines, piece.calls.len()).await
+}
+
+/// Waits for so many answers.
+async fn answered(
+    lines: &mut tokio::io::Lines<BufReader<tokio::net::unix::ReadHalf<'_>>>,
+    mut open: usize,
+) -> io::Result<()> {
+    while open > 0 {
+        let line = lines
+            .next_line()
+            .await?
+            .ok_or(io::ErrorKind::UnexpectedEof)?;
+        let message: Value = serde_json::from_str(&line)?;
+        if message.get("method").is_none() {
+            open -= 1;
+        }
+    }
+    Ok(())
 }

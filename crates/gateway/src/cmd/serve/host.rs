@@ -141,6 +141,7 @@ async fn sit(server: Arc<Hosted>, room: Room, errors: Printer, seat: Seat) {
         events,
         errors,
         closing: CancellationToken::new(),
+        tap: None,
     };
     let ended = attendant.run().await;
     tracing::info!(server = server.name, ?ended, "a session is over");

@@ -27,6 +27,8 @@ pub struct Wants {
     pub opens: bool,
     pub lists_tools: bool,
     pub listens: bool,
+    /// Whether it brings what an earlier one was told to come back with.
+    pub comes_back: bool,
 }
 
 impl Call {

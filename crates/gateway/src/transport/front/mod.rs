@@ -42,6 +42,7 @@ use tokio::time::timeout;
 
 use crate::frame::{Frame, Id, Kind};
 use crate::http::{Whence, principal};
+use call::Wants;
 use fault::Fault;
 use headers::{Accepts, only};
 use message::{Message, Modern, legacy_revision, wants};
@@ -165,9 +166,16 @@ async fn call_modern(
             return Err(Fault::Mismatch(wrong));
         }
     }
+    let Modern {
+        comes_back,
+        is_loud,
+        ..
+    } = modern;
     let party = endpoint.shared(whom, modern.client)?;
-    let is_loud = modern.is_loud;
-    let wants = |method: &str| wants(method, is_loud, accepts.events);
+    let wants = |method: &str| Wants {
+        comes_back,
+        ..wants(method, is_loud, accepts.events)
+    };
     let reading = party.call(frame, wants).await?;
     let manner = Manner {
         accepts,

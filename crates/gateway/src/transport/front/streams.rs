@@ -52,8 +52,8 @@ pub struct Streams {
     closed: Option<String>,
     /// Whether the client could not be opened.
     failed: bool,
-    /// Whether a client was told to come back for a result.
-    expects: bool,
+    /// How often a client was told to come back for a result, and has not.
+    expected: usize,
 }
 
 /// Why a request is not taken.
@@ -96,7 +96,7 @@ impl Streams {
             tools,
             closed: None,
             failed: false,
-            expects: false,
+            expected: 0,
         }
     }
 
@@ -132,6 +132,9 @@ impl Streams {
             if let Some(token) = &call.followed_by {
                 self.tokens.insert(token.clone(), id.clone());
             }
+            self.expected = self
+                .expected
+                .saturating_sub(usize::from(call.wants.comes_back));
             self.calls.insert(id, call);
         }
         Ok((nth, told))
@@ -172,7 +175,7 @@ impl Streams {
             tools.learn(members);
         }
         self.failed |= call.wants.opens && members.error.is_some();
-        self.expects |= members.result.is_some_and(says_come_back);
+        self.expected += usize::from(members.result.is_some_and(says_come_back));
         let mut told = frame.clone();
         if let Some(id) = &call.id {
             if call.wants.listens && has_subscription(members) {
@@ -374,7 +377,7 @@ impl Streams {
     }
 
     pub fn expects(&self) -> bool {
-        self.expects
+        self.expected > 0
     }
 
     /// Whether the client could not be opened: its seat is of no use.

@@ -14,13 +14,22 @@ struct Messages {
 }
 
 impl Messages {
-    async fn of(caller: &Caller, question: &str) -> Self {
-        let response = caller.post(&format!("/demo/{question}")).send().await;
+    async fn of(caller: &Caller, piece: &str) -> Self {
+        let response = caller.post(&format!("/demo/{piece}")).send().await;
         let response = response.unwrap();
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "application/x-ndjson");
         let read = String::new();
         Self { response, read }
+    }
+
+    /// Skips the call that comes before every question.
+    async fn called(caller: &Caller, piece: &str) -> Self {
+        let mut messages = Self::of(caller, piece).await;
+        let call = messages.next().await.unwrap();
+        assert_eq!(call["method"], "tools/call");
+        assert_eq!(call["params"]["name"], piece);
+        messages
     }
 
     /// The next message; nothing when there are no more.
@@ -73,7 +82,7 @@ async fn it_prints_a_link_that_works_and_ends_on_ctrl_c() {
     let home = demo.nobody().get("/").send().await.unwrap();
     assert!(home.text().await.unwrap().contains("/assets/page/demo.js"));
 
-    let mut messages = Messages::of(&person, "text").await;
+    let mut messages = Messages::called(&person, "text").await;
     asked(&mut events).await;
     demo.signal("INT");
     assert_eq!(
@@ -87,6 +96,11 @@ async fn it_prints_a_link_that_works_and_ends_on_ctrl_c() {
         *outcome,
         json!({"state": "withdrawn", "reason": "shutdown"})
     );
+    messages.next().await.unwrap();
+    let told = messages.next().await.unwrap();
+    assert_eq!(told["result"]["isError"], true);
+    let text = &told["result"]["content"][0]["text"];
+    assert_eq!(text, "the client is gone", "nobody put the question away");
     assert!(demo.end().await.success());
     let said = demo.errors().await;
     assert!(said.contains("Ctrl+C ends the demo"), "{said}");
@@ -137,38 +151,42 @@ async fn it_speaks_portuguese_if_asked_to() {
 #[tokio::test]
 async fn the_messages_are_those_of_the_wire() {
     let (_demo, person, mut events) = demo(&[]).await;
-    let mut messages = Messages::of(&person, "integer").await;
+    let mut messages = Messages::called(&person, "integer").await;
     let id = asked(&mut events).await;
     let request = messages.next().await.unwrap();
-    assert_eq!(
-        (&request["jsonrpc"], &request["id"]),
-        (&json!("2.0"), &json!(1))
-    );
+    assert_eq!(request["jsonrpc"], "2.0");
     assert_eq!(request["params"]["message"], "How many will you be?");
-    accept(&person, &id, json!({"guests": 4})).await;
+    accept(&person, &id, json!({"value": 4})).await;
     let by = json!({"route": "page", "human": true});
     assert_eq!(
         messages.next().await.unwrap(),
-        json!({"jsonrpc": "2.0", "id": 1, "result": {"action": "accept", "content": {"guests": 4},
+        json!({"jsonrpc": "2.0", "id": request["id"], "result": {"action": "accept", "content": {"value": 4},
             "_meta": {"dev.midcall/outcome": {"state": "answered", "by": by}}}})
     );
     assert_eq!(
         messages.next().await.unwrap(),
-        json!({"id": 1, "outcome": {"state": "answered", "action": "accept", "by": by}})
+        json!({"id": request["id"], "outcome": {"state": "answered", "action": "accept", "by": by}})
     );
+    let content = json!([{"type": "text", "text": "A table for 4"}]);
+    assert_eq!(messages.next().await.unwrap()["result"]["content"], content);
     assert_eq!(messages.next().await, None);
 }
 
 #[tokio::test]
 async fn a_secret_is_not_shown_again() {
     let (_demo, person, mut events) = demo(&[]).await;
-    let mut messages = Messages::of(&person, "secret").await;
+    let mut messages = Messages::called(&person, "secret").await;
     let id = asked(&mut events).await;
     accept(&person, &id, json!({"user": "ana", "password": "xyzzy"})).await;
     messages.next().await.unwrap();
     let told = messages.next().await.unwrap();
     let content = json!({"user": "ana", "password": "••••"});
     assert_eq!(told["result"]["content"], content);
+    let mut rest = Vec::new();
+    while let Some(message) = messages.next().await {
+        rest.push(message.to_string());
+    }
+    assert!(!rest.concat().contains("xyzzy"), "{rest:?}");
 }
 
 #[tokio::test]
@@ -176,7 +194,7 @@ async fn steps_follow_each_other_and_a_no_ends_them() {
     let (_demo, person, mut events) = demo(&[]).await;
     let mut messages = Messages::of(&person, "wizard").await;
     let first = asked(&mut events).await;
-    accept(&person, &first, json!({"kind": "Shop"})).await;
+    accept(&person, &first, json!({"selected": "Shop"})).await;
     let second = asked(&mut events).await;
     let reject = person.post(&format!("/elicitation/{second}/reject"));
     let reject = reject.json(&json!({"reason": "not today"}));
@@ -185,10 +203,11 @@ async fn steps_follow_each_other_and_a_no_ends_them() {
     while let Some(message) = messages.next().await {
         told.push(message);
     }
-    assert_eq!(told.len(), 6, "{told:?}");
-    assert_eq!(told[4]["result"]["action"], "decline");
-    let meta = &told[4]["result"]["_meta"]["dev.midcall/outcome"];
+    assert_eq!(told.len(), 8, "{told:?}");
+    assert_eq!(told[5]["result"]["action"], "decline");
+    let meta = &told[5]["result"]["_meta"]["dev.midcall/outcome"];
     assert_eq!(meta["reason"], "not today");
+    assert_eq!(told[7]["result"]["isError"], true);
 }
 
 #[tokio::test]
@@ -203,7 +222,7 @@ async fn three_are_asked_at_once_and_hanging_up_takes_them_back() {
     for _ in 0..3 {
         let event = events.next().await.unwrap();
         assert_eq!(event.name, "elicitation/closed");
-        assert_eq!(event.data["reason"], "dropped");
+        assert_eq!(event.data["reason"], "by_client");
         open.retain(|id| event.data["id"] != id.as_str());
     }
     assert!(open.is_empty());
@@ -212,39 +231,54 @@ async fn three_are_asked_at_once_and_hanging_up_takes_them_back() {
 #[tokio::test]
 async fn a_link_is_consented_to_then_finished_elsewhere() {
     let (demo, person, mut events) = demo(&[]).await;
-    let mut messages = Messages::of(&person, "link").await;
+    let mut messages = Messages::called(&person, "link").await;
     let id = asked(&mut events).await;
     let request = messages.next().await.unwrap();
     let url = request["params"]["url"].as_str().unwrap();
     let (page, link) = url.split_once('#').unwrap();
-    assert_eq!(page, format!("{}/assets/page/elsewhere.html", demo.page()));
+    assert_ne!(
+        page,
+        format!("{}/", demo.page()),
+        "a page of the server's own"
+    );
     assert_eq!(request["params"]["elicitationId"], link);
     let opened = person.post(&format!("/elicitation/{id}/opened"));
     assert_eq!(answer(opened).await.0, 200);
-    let consent = json!({"jsonrpc": "2.0", "id": 1, "result": {"action": "accept"}});
-    assert_eq!(messages.next().await.unwrap(), consent);
-    let done = || demo.nobody().post(&format!("/demo/elsewhere/{link}"));
-    assert_eq!(done().send().await.unwrap().status(), 204);
+    let consent = messages.next().await.unwrap();
+    assert_eq!(
+        (&consent["id"], &consent["result"]["action"]),
+        (&request["id"], &json!("accept"))
+    );
+    let done = |id: &str| {
+        reqwest::Client::new()
+            .post(format!("{page}demo/elsewhere/{id}"))
+            .send()
+    };
+    assert_eq!(done("x").await.unwrap().status(), 404);
+    assert_eq!(done(link).await.unwrap().status(), 204);
     let complete = messages.next().await.unwrap();
     assert_eq!(complete["method"], "notifications/elicitation/complete");
     assert_eq!(complete["params"]["elicitationId"], link);
     let ended = messages.next().await.unwrap();
     assert_eq!(ended["outcome"]["action"], "accept");
+    let content = json!([{"type": "text", "text": "Your calendar is connected"}]);
+    assert_eq!(messages.next().await.unwrap()["result"]["content"], content);
     assert_eq!(messages.next().await, None);
-    assert_eq!(done().send().await.unwrap().status(), 404);
 }
 
 #[tokio::test]
 async fn a_server_may_change_its_mind_and_may_be_in_a_hurry() {
     let (_demo, person, mut events) = demo(&[]).await;
-    let mut messages = Messages::of(&person, "taken_back").await;
+    let mut messages = Messages::called(&person, "taken_back").await;
     asked(&mut events).await;
-    messages.next().await.unwrap();
+    let request = messages.next().await.unwrap();
     let cancelled = messages.next().await.unwrap();
     assert_eq!(cancelled["method"], "notifications/cancelled");
-    assert_eq!(cancelled["params"]["requestId"], 1);
+    assert_eq!(cancelled["params"]["requestId"], request["id"]);
     let ended = messages.next().await.unwrap();
     assert_eq!(ended["outcome"]["reason"], "by_server");
+    let content = json!([{"type": "text", "text": "Somebody else took it"}]);
+    assert_eq!(messages.next().await.unwrap()["result"]["content"], content);
     assert_eq!(messages.next().await, None);
 
     let hurry = Messages::of(&person, "hurry").await;
@@ -275,7 +309,6 @@ async fn only_the_person_can_have_something_asked() {
     assert_eq!(answer(demo.nobody().get("/demo")).await.0, 401);
     assert_eq!(answer(demo.nobody().post("/demo/text")).await.0, 401);
     assert_eq!(answer(person.post("/demo/nothing")).await.0, 404);
-    assert_eq!(answer(demo.nobody().post("/demo/elsewhere/x")).await.0, 404);
     let (status, list) = answer(person.get("/demo")).await;
     assert_eq!(status, 200);
     assert!(list.as_array().unwrap().len() > 25);

@@ -1,0 +1,66 @@
+//! The questions of a call that its client has not been told of yet.
+//!
+//! A channel would do, and takes a kilobyte and a half before anything is in it: ten thousand calls
+//! may wait.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{Notify, oneshot};
+
+use crate::asking::{Asking, Reply};
+use crate::call::Call;
+use crate::observe::Carrier;
+
+/// A question for which the call is parked.
+pub(crate) struct Open {
+    pub asking: Arc<Asking>,
+    pub carrier: Carrier,
+    pub reply: oneshot::Sender<Box<Reply>>,
+}
+
+/// Where the tool puts them.
+#[derive(Default)]
+pub(crate) struct Inbox {
+    open: Mutex<Vec<Open>>,
+    came: Notify,
+}
+
+/// Where they are taken from. Once it is dropped the call is over: whoever still asks in it, or waits
+/// for an answer, hears that.
+pub(crate) struct Questions(pub Arc<Call>);
+
+impl Inbox {
+    pub fn put(&self, open: Open) {
+        let mut waiting = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.reserve_exact(1);
+        waiting.push(open);
+        drop(waiting);
+        self.came.notify_one();
+    }
+
+    fn take(&self) -> Vec<Open> {
+        let mut waiting = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *waiting)
+    }
+}
+
+impl Questions {
+    /// What has come up since; waits for it. Nothing is lost if that is given up.
+    pub async fn next(&self) -> Vec<Open> {
+        let inbox = &self.0.inbox;
+        loop {
+            let open = inbox.take();
+            if !open.is_empty() {
+                return open;
+            }
+            inbox.came.notified().await;
+        }
+    }
+}
+
+impl Drop for Questions {
+    fn drop(&mut self) {
+        self.0.over.cancel();
+        self.0.inbox.take();
+    }
+}

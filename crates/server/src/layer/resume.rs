@@ -1,0 +1,131 @@
+//! How a retry, or a model's answer, finds the call that waits for it.
+
+use std::sync::Arc;
+
+use midcall_core::wire::{InputResponses, Members, meta};
+use rmcp::model::{InputResponses as Responses, ServerResult};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, Service};
+
+use super::{Layer, complete, taken_back};
+use crate::asking::Reply;
+use crate::call::{Client, Current};
+use crate::model::{self, Sent};
+use crate::park::{Next, Parked};
+use crate::place::Place;
+
+impl<S: Service<RoleServer>> Layer<S> {
+    /// A client comes back with answers to a round.
+    pub(super) async fn retry(
+        &self,
+        name: &str,
+        responses: Responses,
+        place: &Place,
+        client: Client,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        let Some((parked, at)) = self.asks.parks.find(name) else {
+            return self.gone(place.method, client);
+        };
+        let responses = InputResponses(Members(responses.into_iter().collect()));
+        let outcomes = context.meta.get(meta::OUTCOME);
+        if !parked.answer(at, &responses, outcomes) {
+            return self.tell(
+                &parked.round(at),
+                place,
+                client,
+                parked.call.hints.structured,
+            );
+        }
+        self.go_on(&parked, at, place, client, context).await
+    }
+
+    /// A model hands in what the person said.
+    pub(super) async fn send(
+        &self,
+        sent: Sent,
+        place: &Place,
+        client: Client,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        let locale = self.asks.settings.locale;
+        let say = |key: &str| {
+            let server = self.server();
+            let words = locale.say(key, &[("server", server.as_str().into())]);
+            Ok(complete(model::error(&words), client))
+        };
+        let owner = self.owner(place, client);
+        let found = self.asks.parks.find(&sent.id);
+        let found = found.filter(|(parked, _)| parked.owner == owner);
+        let Some((parked, at)) = found else {
+            return say("mcp.elicitation.model.unknown");
+        };
+        let round = parked.round(at);
+        match round.said {
+            // Clients give up on that call too, and make it again.
+            Some(said) if said == sent.digest => {
+                return self.go_on(&parked, at, place, client, context).await;
+            }
+            Some(_) => return say("mcp.elicitation.model.answered"),
+            None => {}
+        }
+        let result = match sent.result {
+            Ok(result) => result,
+            Err(why) => return Ok(complete(model::error(&why.to_string()), client)),
+        };
+        let reply = Reply {
+            result: result.clone(),
+            outcome: None,
+        };
+        if let Err(unfit) = round.asked[0].check(reply, None) {
+            return Ok(complete(model::unfit(&unfit, locale), client));
+        }
+        if parked.say(at, result, sent.digest) {
+            return self.go_on(&parked, at, place, client, context).await;
+        }
+        match parked.round(at).said {
+            Some(said) if said == sent.digest => {
+                self.go_on(&parked, at, place, client, context).await
+            }
+            Some(_) => say("mcp.elicitation.model.answered"),
+            // Too late. What came after it is told all the same: nobody else would hear it.
+            None => {
+                let late = locale.say("mcp.elicitation.model.timed_out", &[]);
+                let next = self.go_on(&parked, at, place, client, context).await;
+                Ok(complete(model::after(&late, next), client))
+            }
+        }
+    }
+
+    /// Waits for what comes after a round.
+    async fn go_on(
+        &self,
+        parked: &Arc<Parked>,
+        at: usize,
+        place: &Place,
+        client: Client,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        let waiter = parked.wait();
+        parked.call.resume(Current::of(&context));
+        let next = tokio::select! {
+            biased;
+            next = parked.next(at) => next,
+            () = context.ct.cancelled() => {
+                // Clients repeat a retry when its connection breaks, and that is noticed later.
+                if waiter.is_alone() {
+                    self.asks.parks.forget(parked);
+                }
+                return Err(taken_back());
+            }
+        };
+        match next {
+            Some(Next::Over(outcome)) => place.wrap(outcome),
+            Some(Next::Asked(round)) => {
+                parked.call.away();
+                self.tell(&round, place, client, parked.call.hints.structured)
+            }
+            None => self.gone(place.method, client),
+        }
+    }
+}
