@@ -90,13 +90,14 @@ describe("the gateways of a person", () => {
     assert.deepEqual(await place.files(), [], "nothing is there before the first question");
     const calls = ["mail", "crm", "search"].map((name) => [name, wires[name].ask()]);
     const page = await first(place);
-    await page.getByText("1 of 3").waitFor();
+    await page.getByText(/^\d of 3$/).waitFor();
     const waiting = await page.locator(".waiting .asker strong").allTextContents();
     assert.deepEqual([...waiting].sort(), ["crm", "mail", "search"]);
     const asked = await page.locator(".waiting li").count();
     assert.equal(asked, 3);
     await page.screenshot({ path: join(import.meta.dirname, "../../target/web-shots/five-wraps.png") });
-    for (const name of waiting) assert.equal(await answer(page), name);
+    const shown = await answer(page); // whoever was heard of first, when all were not heard of in time
+    for (const name of waiting.filter((name) => name !== shown)) assert.equal(await answer(page), name);
     for (const [name, call] of calls) assert.equal(word(await call), name);
 
     // The other two come to the same tab.
@@ -160,7 +161,7 @@ describe("the gateways of a person", () => {
     const wires = await five(place);
     const calls = NAMES.map((name) => wires[name].ask());
     const page = await first(place);
-    await page.getByText("1 of 5").waitFor();
+    await page.getByText(/^\d of 5$/).waitFor();
     for (const _ of NAMES) await answer(page);
     assert.deepEqual((await Promise.all(calls)).map(word), NAMES);
     assert.equal((await place.opened()).length, 1);

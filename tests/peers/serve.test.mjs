@@ -83,6 +83,28 @@ describe("serve", { concurrency: 3 }, () => {
     await Guest.at(urls.one, FORM);
   });
 
+  test("a wrong file is refused with line and reason, and nothing is served", async () => {
+    for (const [file, env, expected] of [
+      ["[upstream.a]\ncommand = [\"x\"]\nwhatever = 1\n", {}, /midcall\.toml, line 3, column 1: unknown field `whatever`/],
+      ["[serve]\nstore = \"redis://x\"\n[upstream.a]\ncommand = [\"x\"]\n", {}, /line 2, column 9: only "memory" can be the store so far/],
+      ["[identity]\nmode = \"proxy\"\n[upstream.a]\ncommand = [\"x\"]\n", {}, /line 2, column 8: only "local" can be the mode so far/],
+      ["[upstream.a]\ncommand = [\"${NOT_THERE}\"]\n", {}, /line 2, column 12: the environment variable "NOT_THERE" is not set/],
+      ["[upstream.a]\ncommand = \"${SECRET}\"\n", { SECRET: "xyzzy" }, /line 2, column 11: what the variable holds does not fit here/],
+      ["[serve]\nlisten = \"0.0.0.0:0\"\n[upstream.a]\ncommand = [\"x\"]\n", {}, /line 2, column 10: only 127\.0\.0\.1 or \[::1\]/],
+    ]) {
+      const { gateway } = await serve(file, env, "--check");
+      const status = await gateway.end();
+      assert.equal(status, 2, gateway.errors);
+      assert.match(gateway.errors, expected);
+      assert.doesNotMatch(gateway.errors, /xyzzy/);
+    }
+    const { gateway } = await serve(upstream("a", ["x"]), {}, "--check");
+    assert.equal(await gateway.end(), 0);
+    assert.match(gateway.errors, /The file is right/);
+  });
+});
+
+describe("serve, for many at once", () => {
   for (const [era, ask] of [
     ["legacy", async (url, number, answer) => (await Guest.at(url, FORM)).call("tools/call", { name: "numbered", arguments: { number } }, answer)],
     ["modern", (url, number, answer) => callModern(url, 1, "tools/call", { name: "numbered", arguments: { number } }, { capabilities: FORM, answer })],
@@ -114,24 +136,4 @@ describe("serve", { concurrency: 3 }, () => {
       assert.deepEqual(await Promise.all(calls), numbers.map((number) => `${number} is ${value(number)}`));
     });
   }
-
-  test("a wrong file is refused with line and reason, and nothing is served", async () => {
-    for (const [file, env, expected] of [
-      ["[upstream.a]\ncommand = [\"x\"]\nwhatever = 1\n", {}, /midcall\.toml, line 3, column 1: unknown field `whatever`/],
-      ["[serve]\nstore = \"redis://x\"\n[upstream.a]\ncommand = [\"x\"]\n", {}, /line 2, column 9: only "memory" can be the store so far/],
-      ["[identity]\nmode = \"proxy\"\n[upstream.a]\ncommand = [\"x\"]\n", {}, /line 2, column 8: only "local" can be the mode so far/],
-      ["[upstream.a]\ncommand = [\"${NOT_THERE}\"]\n", {}, /line 2, column 12: the environment variable "NOT_THERE" is not set/],
-      ["[upstream.a]\ncommand = \"${SECRET}\"\n", { SECRET: "xyzzy" }, /line 2, column 11: what the variable holds does not fit here/],
-      ["[serve]\nlisten = \"0.0.0.0:0\"\n[upstream.a]\ncommand = [\"x\"]\n", {}, /line 2, column 10: only 127\.0\.0\.1 or \[::1\]/],
-    ]) {
-      const { gateway } = await serve(file, env, "--check");
-      const status = await gateway.end();
-      assert.equal(status, 2, gateway.errors);
-      assert.match(gateway.errors, expected);
-      assert.doesNotMatch(gateway.errors, /xyzzy/);
-    }
-    const { gateway } = await serve(upstream("a", ["x"]), {}, "--check");
-    assert.equal(await gateway.end(), 0);
-    assert.match(gateway.errors, /The file is right/);
-  });
 });

@@ -15,8 +15,8 @@ const HERE = import.meta.dirname;
 const PYTHON = join(PEERS, "python/bin/python");
 export const BINARY = process.env.MIDCALL_BIN ?? join(HERE, "../../target/debug/midcall");
 
-/** Nothing here takes longer, unless something is wrong. */
-export const PATIENCE = 45_000;
+/** Nothing here takes longer, unless something is wrong: machines are busy. */
+export const PATIENCE = 120_000;
 
 const typescript = (file, version) => [NODE, join(HERE, "sdk/typescript", file), version];
 const typescript2 = (file, era) => [NODE, join(HERE, "sdk/typescript2", file), era];

@@ -164,14 +164,22 @@ test("a reload at a living gateway gathers all again, and what was typed is stil
   await dialog(page).getByLabel("Name").fill("half a na");
   const kept = await page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]));
   const launched = posts(page, "launch").length;
+  const own = await host.ask(text("Later?"), { server: "files" });
+  await dialog(page).getByText("1 of 2").waitFor();
+  await page.clock.install();
+  await page.clock.pauseAt(Date.now() + 60_000); // all are waited for, as long as it takes
   await page.reload();
-  await dialog(page).getByText("Half?").waitFor();
+  await dialog(page).getByText("Half?").waitFor(); // the oldest, though another one is the page's own
+  await dialog(page).getByText("1 of 2").waitFor();
+  await page.clock.resume();
   assert.equal(await dialog(page).getByLabel("Name").inputValue(), "half a na");
   assert.ok(posts(page, "launch").length > launched, "it is let in anew");
   assert.equal((kept.match(/"midcall\.bearer/g) ?? []).length, 1, "no key to another gateway is kept");
   await calm(page);
   await button(page, "Submit").click();
   assert.equal((await other.ended(id)).action, "accept");
+  await answer(page, "Later?");
+  assert.equal((await host.ended(own)).action, "accept");
 });
 
 test("a gateway that ends by itself takes its questions back; only the last one is a lost connection", async () => {

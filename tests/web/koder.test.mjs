@@ -111,7 +111,7 @@ test("T6 URL mode: opens a browser, polls the status, updates when it is complet
 });
 
 test("T7 timeout: after its time the dialog closes and the server hears of it", async () => {
-  const desk = await Desk.start("--timeout", "3s");
+  const desk = await Desk.start("--timeout", "9s"); // time to draw it, on a busy machine too
   const page = await person(desk);
   const id = await desk.ask(WEATHER);
   await dialog(page).getByText(/Closing in \ds/).first().waitFor();

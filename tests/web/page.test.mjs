@@ -31,7 +31,8 @@ test("many questions are asked one at a time, oldest first, and counted in title
   assert.match(await icon(), />3<\/text>/);
   for (const [name, place, id] of [["First?", "1 of 3", ids[0]], ["Second?", "1 of 2", ids[1]], ["Third?", "", ids[2]]]) {
     await dialog(page).getByText(name).waitFor();
-    assert.equal(await dialog(page).getByText(/\d of \d/).textContent({ timeout: place ? 1_000 : 1 }).catch(() => ""), place);
+    if (place) await dialog(page).getByText(place, { exact: true }).waitFor();
+    else assert.equal(await dialog(page).getByText(/\d of \d/).count(), 0);
     await dialog(page).getByLabel("Name").fill("Ana");
     await button(page, "Submit").click();
     await desk.ended(id);
