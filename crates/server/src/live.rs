@@ -31,7 +31,7 @@ pub(crate) async fn ask(call: &Call, asking: &Asking) -> Result<Reply, AskError>
     if let Wants::Link { id, .. } = &asking.wants {
         call.asks.linked(id, peer.clone());
     }
-    let mut options = PeerRequestOptions::with_timeout(asking.within + GRACE);
+    let mut options = PeerRequestOptions::with_timeout(asking.within.saturating_add(GRACE));
     if let Some(Value::Object(meta)) = params.shift_remove("_meta") {
         // rmcp writes `_meta` itself, beside a progress token of its own.
         options = options.with_meta(RequestMetaObject(MetaObject(meta)));
