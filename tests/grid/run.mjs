@@ -11,7 +11,8 @@ import { STORIES } from "./stories.mjs";
 import { table } from "./table.mjs";
 import { Trio } from "./trio.mjs";
 
-const AT_ONCE = 4;
+/** Most of what a pair does is waiting. */
+const AT_ONCE = 6;
 
 const words = process.argv.slice(2);
 const [json, direct] = ["--json", "--direct"].map((option) => words.includes(option));
