@@ -20,7 +20,7 @@ const NO_LINKS = "the client cannot open links, and a model must not";
 const LINK_REQUIRED = -32042;
 const NOT_DECLARED = -32021;
 const DESTRUCTIVE = "dev.midcall/destructive";
-const LATE = /^nobody answered within 1 seconds\. Call the tool again when the person is there$/;
+const LATE = /^nobody answered within a second\. Call the tool again when the person is there$/;
 
 const accept = (message, content) => ({ message, action: "accept", ...(content && { content }) });
 
@@ -141,8 +141,6 @@ for (const [way, start] of Object.entries(WAYS)) {
           const answers = [accept(TULIPS, { value: 51 }), accept(`The last answer did not fit. value: Enter 50 or less\n\n${TULIPS}`, { value: 50 })];
           const call = model.call("integer", {}, { answers });
           await asked(answers[0].message);
-          // A gateway tells a server by an error that a legacy client's answer does not fit.
-          if (way !== "directly" && !isModern) return isError(await call, /midcall: the client's answer does not fit the form: \/value/);
           await asked(answers[1].message);
           hasGot(await call, { got: 50 });
         });
@@ -198,7 +196,7 @@ describe("every ask, with a client that cannot be asked", { concurrency: 3 }, ()
 
       await t.test("within: too late", async () => {
         await tooLate;
-        isError(await model.answers(late, "accept", { confirmed: true }), /^This question was closed because nobody answered in time\. florist was told so$/);
+        isError(await model.answers(late, "accept", { confirmed: true }), /^This question was closed because nobody answered in time\. florist was told so\nnobody answered within a second\./);
       });
       await model.leaves();
     });

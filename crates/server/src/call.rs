@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use midcall_core::Answer;
+use midcall_core::catalog::Locale;
 use midcall_core::wire::{Era, Mode, Modes, Revision};
-use midcall_core::{Answer, Unfit};
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
 use rmcp::{Peer, RoleServer};
@@ -13,7 +14,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::asking::{Asking, Reply};
+use crate::asking::{Asking, Reply, problems};
 use crate::asks::Asks;
 use crate::error::{AskError, Nobody};
 use crate::inbox::{Inbox, Open};
@@ -176,12 +177,12 @@ impl Call {
         let _ = peer.notify_progress(progress).await; // Nobody may be listening any more.
     }
 
-    /// Puts a question, once.
+    /// Puts a question, once: the answer, or what is wrong with it.
     pub async fn ask(
         &self,
         asking: Arc<Asking>,
         time: u32,
-    ) -> Result<Result<Answer, Unfit>, AskError> {
+    ) -> Result<Result<Answer, String>, AskError> {
         let script = self.asks.settings.answers.as_ref();
         let script = script.and_then(|answers| answers.take(&asking.message, &self.name));
         let carrier = match script {
@@ -192,7 +193,7 @@ impl Call {
         let observed = Observed::new(self, &asking.key, told, time);
         let answer = match (carrier, script) {
             (Err(nobody), _) => Err(nobody),
-            (_, Some(reply)) => Ok(asking.check(reply, None)),
+            (_, Some(reply)) => Ok(self.checked(&asking, reply, None)),
             (Ok(carrier), None) => tokio::select! {
                 biased;
                 answer = self.send(&asking, carrier) => answer,
@@ -220,7 +221,7 @@ impl Call {
         &self,
         asking: &Arc<Asking>,
         carrier: Carrier,
-    ) -> Result<Result<Answer, Unfit>, AskError> {
+    ) -> Result<Result<Answer, String>, AskError> {
         // A model is told one question at a time: the others wait their turn, and so do their clocks.
         let _turn = match carrier {
             Carrier::Model => Some(self.turn.lock().await),
@@ -228,7 +229,10 @@ impl Call {
         };
         let reply = match carrier {
             // Boxed: what a live question needs is much more than what one needs that is parked.
-            Carrier::Live => Box::pin(live::ask(self, asking)).await?,
+            Carrier::Live => match Box::pin(live::ask(self, asking)).await? {
+                Ok(reply) => reply,
+                Err(problems) => return Ok(Err(problems)),
+            },
             _ => {
                 let (reply, replied) = oneshot::channel();
                 self.inbox.put(Open {
@@ -248,7 +252,20 @@ impl Call {
         self.truly(asking, &reply)?;
         let words = (self.client.revision, self.asks.settings.locale);
         let told = Some(words).filter(|_| carrier != Carrier::Model);
-        Ok(asking.check(reply, told))
+        Ok(self.checked(asking, reply, told))
+    }
+
+    /// An answer that fits, or what is wrong with it.
+    fn checked(
+        &self,
+        asking: &Asking,
+        reply: Reply,
+        told: Option<(Revision, Locale)>,
+    ) -> Result<Answer, String> {
+        let locale = self.asks.settings.locale;
+        asking
+            .check(reply, told)
+            .map_err(|unfit| problems(&unfit, locale))
     }
 
     /// A gateway between says `cancel` for whatever is no answer, and how it really ended beside it.

@@ -43,7 +43,7 @@ pub enum AskError {
         required: Option<Modes>,
     },
     /// The person did not answer in time.
-    #[error("nobody answered within {} seconds. {}", after.as_secs(), self.advice())]
+    #[error("nobody answered within {}. {}", seconds(*after), self.advice())]
     TimedOut {
         /// How long the question waited.
         after: Duration,
@@ -77,6 +77,14 @@ pub enum AskError {
     /// A link must be followed before this call can succeed: [`Ask::require_link`](crate::Ask::require_link).
     #[error("a link must be followed first: {}", .0.message)]
     LinkRequired(Box<ElicitRequestParams>),
+}
+
+fn seconds(time: Duration) -> String {
+    match time.as_secs() {
+        0 => format!("{} ms", time.as_millis()),
+        1 => "a second".to_owned(),
+        seconds => format!("{seconds} seconds"),
+    }
 }
 
 /// Why nobody can be asked.

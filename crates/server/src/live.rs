@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use midcall_core::catalog::Locale;
 use midcall_core::wire::{ElicitRequestParams, ElicitResult, code, meta};
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientResult, CustomRequest, MetaObject,
     RequestId, RequestMetaObject, ServerRequest,
 };
 use rmcp::service::{PeerRequestOptions, ServiceError};
-use rmcp::{Peer, RoleServer};
+use rmcp::{ErrorData, Peer, RoleServer};
 use serde_json::Value;
 use tokio_util::task::TaskTracker;
 
@@ -21,8 +22,9 @@ use crate::kind::Wants;
 /// forestalled: what it says is what its person saw.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Asks, and waits for what the client says.
-pub(crate) async fn ask(call: &Call, asking: &Asking) -> Result<Reply, AskError> {
+/// Asks, and waits for what the client says; or what is wrong with that, if a gateway between us
+/// found it out.
+pub(crate) async fn ask(call: &Call, asking: &Asking) -> Result<Result<Reply, String>, AskError> {
     let _turn = call.turn.lock().await;
     let peer = call.current().ok_or(AskError::Gone)?.peer;
     let unsayable = |error: midcall_core::wire::Unsayable| AskError::Client(error.to_string());
@@ -44,6 +46,13 @@ pub(crate) async fn ask(call: &Call, asking: &Asking) -> Result<Reply, AskError>
     let mut guard = Guard::new(peer, sent.id.clone(), call.farewells.clone());
     let response = sent.await_response().await;
     guard.disarm();
+    if let Err(ServiceError::McpError(ErrorData {
+        data: Some(data), ..
+    })) = &response
+        && let Some(problems) = problems(data, call.asks.settings.locale)
+    {
+        return Ok(Err(problems));
+    }
     let result = match response.map_err(|error| failed(error, asking))? {
         ClientResult::ElicitResult(result) => serde_json::to_value(result),
         ClientResult::CustomResult(result) => Ok(result.0),
@@ -53,7 +62,28 @@ pub(crate) async fn ask(call: &Call, asking: &Asking) -> Result<Reply, AskError>
     let result = result.map_err(|why| AskError::Client(why.to_string()))?;
     let outcome = result.meta.as_ref();
     let outcome = outcome.and_then(|said| said.get(meta::OUTCOME).cloned());
-    Ok(Reply { result, outcome })
+    Ok(Ok(Reply { result, outcome }))
+}
+
+/// What a gateway says is wrong with an answer, in words. None if it is another error.
+fn problems(data: &Value, locale: Locale) -> Option<String> {
+    const MOST: usize = 20;
+    let problems = data.get(meta::PROBLEMS)?.as_array()?;
+    let line = |problem: &Value| {
+        let params = problem["params"].as_object().into_iter().flatten();
+        let params = params.filter_map(|(name, value)| match value {
+            Value::String(text) => Some((name.as_str(), text.as_str().into())),
+            Value::Number(number) => Some((name.as_str(), number.into())),
+            _ => None,
+        });
+        let words = locale.say(problem["key"].as_str()?, &params.collect::<Vec<_>>());
+        match problem["path"].as_str()?.trim_start_matches('/') {
+            "" => Some(words),
+            path => Some(format!("{path}: {words}")),
+        }
+    };
+    let lines: Vec<String> = problems.iter().take(MOST).filter_map(line).collect();
+    Some(lines.join("; ")).filter(|lines| !lines.is_empty())
 }
 
 fn failed(error: ServiceError, asking: &Asking) -> AskError {

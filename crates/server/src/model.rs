@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use midcall_core::catalog::Locale;
-use midcall_core::wire::{ElicitResult, Unreadable};
+use midcall_core::wire::{ElicitResult, Unreadable, meta};
 use midcall_core::{Problem, Unfit};
 use rmcp::model::{JsonObject, Tool};
 use serde_json::{Map, Value, json};
@@ -213,7 +213,7 @@ pub(crate) fn unfit(unfit: &Unfit, locale: Locale) -> Value {
     };
     text.extend(unfit.problems.iter().map(line));
     let mut told = error(&text);
-    told["_meta"] = json!({"dev.midcall/problems": unfit.problems});
+    told["_meta"] = json!({meta::PROBLEMS: unfit.problems});
     told
 }
 

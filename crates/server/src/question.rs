@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use crate::ask::Ask;
-use crate::asking::{Asking, problems};
+use crate::asking::Asking;
 use crate::call::Call;
 use crate::error::{AskError, Nobody, Unaskable};
 use crate::kind::{Kind, Link, Opened, Suggest, Wanted, Wants};
@@ -169,7 +169,7 @@ impl<K: Kind> Question<K> {
                 }
                 Ok(Answer::Declined { reason }) => return Ok(Answer::Declined { reason }),
                 Ok(Answer::Cancelled) => return Ok(Answer::Cancelled),
-                Err(unfit) => problems(&unfit, settings.locale),
+                Err(problems) => problems,
             };
             // Another question: an answer to the one before is no answer to this.
             asking = Arc::new(Asking {

@@ -23,6 +23,9 @@ pub const TIMEOUT: &str = "dev.midcall/timeoutMs";
 /// How the texts of a form should be typed, by their pointers: `{"/story": {"multiline": true,
 /// "placeholder": "Once upon a time"}}`. MCP's schemas have no word for it.
 pub const HINTS: &str = "dev.midcall/hints";
+/// What is wrong with an answer: in the result of a tool that a model answers by, and in the data of
+/// the error that a server gets instead of a client's answer.
+pub const PROBLEMS: &str = "dev.midcall/problems";
 /// How the question ended, and who answered.
 pub const OUTCOME: &str = "dev.midcall/outcome";
 

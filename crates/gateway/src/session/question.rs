@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use midcall_core::catalog::Locale;
 use midcall_core::wire::{
-    Action, Asked, ElicitRequestParams, ElicitResult, Revision, Telling, code,
+    Action, Asked, ElicitRequestParams, ElicitResult, Revision, Telling, code, meta,
 };
-use midcall_core::{Answer, Elicitation, Unfit, Values, Wanted};
+use midcall_core::{Answer, Elicitation, Problem, Unfit, Values, Wanted};
 use midcall_desk::{By, Outcome, Route, Unavailable};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -163,7 +163,7 @@ impl Question {
     ) -> Option<Frame> {
         // Without a result it is an error, and the server's to understand.
         self.passed(now, frame, members.result?, rules)
-            .unwrap_or_else(|why| Some(Frame::error(Some(id), code::INTERNAL_ERROR, &why)))
+            .unwrap_or_else(|refused| Some(refused.frame(id)))
     }
 
     /// What the client's response to a question of our own says; none if it asked nobody.
@@ -193,9 +193,11 @@ impl Question {
         frame: &Frame,
         result: &[u8],
         rules: &Rules,
-    ) -> Result<Option<Frame>, String> {
-        let unreadable =
-            |why: &dyn Display| format!("midcall: the client's answer cannot be read: {why}");
+    ) -> Result<Option<Frame>, Refused> {
+        let unreadable = |why: &dyn Display| Refused {
+            why: format!("midcall: the client's answer cannot be read: {why}"),
+            problems: Vec::new(),
+        };
         let result: Value =
             serde_json::from_slice(result).map_err(|_| unreadable(&"it is not JSON"))?;
         let result = ElicitResult::read(result).map_err(|why| unreadable(&why))?;
@@ -212,7 +214,7 @@ impl Question {
                 .and_then(|result| frame.with(&["result"], &result));
             return Ok(edited);
         }
-        let unfit = |unfit: Unfit| refused(&unfit);
+        let unfit = Refused::unfit;
         let (
             At::Client {
                 told: Some(telling),
@@ -296,22 +298,36 @@ pub fn telling(
     (!telling.changes.is_empty() || !form.repairs.is_empty()).then(|| Box::new(telling))
 }
 
-/// Names fields, not values: what a client sends may be what a person typed.
-fn refused(unfit: &Unfit) -> String {
-    let named = |path: &str| {
-        if path.is_empty() {
-            "/".to_owned()
-        } else {
-            path.to_owned()
+/// Why a client's answer does not reach the server.
+struct Refused {
+    why: String,
+    problems: Vec<Problem>,
+}
+
+impl Refused {
+    /// Names fields, not values: what a client sends may be what a person typed.
+    fn unfit(Unfit { problems }: Unfit) -> Self {
+        let named = |problem: &Problem| match problem.path.as_str() {
+            "" => "/".to_owned(),
+            path => path.to_owned(),
+        };
+        let fields: Vec<String> = problems.iter().map(named).collect();
+        let fields = fields.join(", ");
+        Self {
+            why: format!("midcall: the client's answer does not fit the form: {fields}"),
+            problems,
         }
-    };
-    let fields: Vec<String> = unfit
-        .problems
-        .iter()
-        .map(|problem| named(&problem.path))
-        .collect();
-    let fields = fields.join(", ");
-    format!("midcall: the client's answer does not fit the form: {fields}")
+    }
+
+    /// An error. A server that knows of us asks again, and says why.
+    fn frame(self, id: &Id) -> Frame {
+        let error = Frame::error(Some(id), code::INTERNAL_ERROR, &self.why);
+        if self.problems.is_empty() {
+            return error;
+        }
+        let data = json!({meta::PROBLEMS: self.problems}).to_string();
+        error.with(&["error", "data"], &data).unwrap_or(error)
+    }
 }
 
 /// What the server is told of a question that nobody was asked.

@@ -49,11 +49,11 @@ impl<S: Service<RoleServer>> Layer<S> {
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
         let locale = self.asks.settings.locale;
-        let say = |key: &str| {
+        let words = |key: &str| {
             let server = self.server();
-            let words = locale.say(key, &[("server", server.as_str().into())]);
-            Ok(complete(model::error(&words), client))
+            locale.say(key, &[("server", server.as_str().into())])
         };
+        let say = |key: &str| Ok(complete(model::error(&words(key)), client));
         let owner = self.owner(place, client);
         let found = self.asks.parks.find(&sent.id);
         let found = found.filter(|(parked, _)| parked.owner == owner);
@@ -90,7 +90,7 @@ impl<S: Service<RoleServer>> Layer<S> {
             Some(_) => say("mcp.elicitation.model.answered"),
             // Too late. What came after it is told all the same: nobody else would hear it.
             None => {
-                let late = locale.say("mcp.elicitation.model.timed_out", &[]);
+                let late = words("mcp.elicitation.model.timed_out");
                 let next = self.go_on(&parked, at, place, client, context).await;
                 Ok(complete(model::after(&late, next), client))
             }

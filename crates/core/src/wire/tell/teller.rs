@@ -361,14 +361,19 @@ fn options(names: Vec<String>, labels: Vec<String>) -> Vec<Value> {
         .collect()
 }
 
-/// Several hints as one description. A server's own may end in a full stop; ours do not.
+/// Several hints as one description. A server's own may end in a full stop; ours do not. What it
+/// says already, because it told another Midcall's form, is not said twice.
 fn sentences(hints: &[String]) -> Option<String> {
-    let tidy = hints
-        .iter()
-        .map(|hint| hint.trim_end().trim_end_matches('.'));
-    match hints {
-        [] => None,
-        [only] => Some(only.clone()),
-        _ => Some(tidy.collect::<Vec<_>>().join(". ")),
+    let mut said: Vec<&str> = Vec::new();
+    for hint in hints {
+        let hint = hint.trim_end().trim_end_matches('.');
+        if !said.iter().any(|said| said.contains(hint)) {
+            said.push(hint);
+        }
+    }
+    match (hints, said.as_slice()) {
+        ([], _) => None,
+        ([first, ..], [_]) => Some(first.clone()),
+        (_, said) => Some(said.join(". ")),
     }
 }
