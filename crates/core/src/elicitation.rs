@@ -42,6 +42,8 @@ pub struct Elicitation {
     pub asker: Asker,
     /// How long the server wants the question to wait, in milliseconds.
     pub timeout_ms: Option<u64>,
+    /// Whether accepting it destroys something, as the server says.
+    pub destructive: bool,
     /// The params for surfaces that read them by themselves: as they came on the wire, and with
     /// hints where surfaces look for them.
     params: Box<RawValue>,
@@ -134,6 +136,7 @@ impl Elicitation {
             });
         }
         let timeout_ms = params.timeout_ms();
+        let destructive = params.is_destructive();
         let wanted = match params.asked {
             Asked::Form { requested_schema } => {
                 Wanted::Form(Box::new(Form::from_value(requested_schema, limits)?))
@@ -145,6 +148,7 @@ impl Elicitation {
             wanted,
             asker,
             timeout_ms,
+            destructive,
             params: raw,
         })
     }

@@ -85,7 +85,7 @@ impl Asking {
         let ms = u64::try_from(self.within.as_millis()).unwrap_or(u64::MAX);
         meta.insert(meta::TIMEOUT.into(), ms.into());
         if self.dangerous {
-            meta.insert(DESTRUCTIVE.into(), true.into());
+            meta.insert(meta::DESTRUCTIVE.into(), true.into());
         }
         ElicitRequestParams {
             message: self.words(locale),
@@ -146,9 +146,6 @@ impl Asking {
         })
     }
 }
-
-/// What surfaces are told of a question whose acceptance destroys something.
-const DESTRUCTIVE: &str = "dev.midcall/destructive";
 
 /// What is wrong, as one line. Names and rules, never values.
 pub(crate) fn problems(unfit: &Unfit, locale: Locale) -> String {

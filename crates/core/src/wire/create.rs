@@ -175,6 +175,12 @@ impl ElicitRequestParams {
         meta::timeout_ms(self.meta.as_ref())
     }
 
+    /// Whether the server says that accepting it destroys something.
+    pub fn is_destructive(&self) -> bool {
+        let said = self.meta.as_ref();
+        said.and_then(|said| said.get(meta::DESTRUCTIVE)) == Some(&Value::Bool(true))
+    }
+
     /// The task of 2025-11-25 that asks this, if it says.
     pub fn related_task(&self) -> Option<&str> {
         self.meta

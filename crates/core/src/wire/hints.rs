@@ -1,9 +1,10 @@
 //! How a text should be typed, where MCP has no word for it.
 //!
-//! A schema of MCP knows neither several lines nor a placeholder, and strict clients refuse one
-//! that says `format: "textarea"`. So it is said beside the schema, in `_meta`, by the pointers of
-//! the fields: `{"/story": {"multiline": true, "placeholder": "Once upon a time"}}`. Where a question
-//! is read, hints become the keywords that surfaces know, `format: "textarea"` and `examples`.
+//! A schema of MCP knows neither several lines nor a secret nor a placeholder, and strict clients
+//! refuse one that says `format: "textarea"`. So it is said beside the schema, in `_meta`, by the
+//! pointers of the fields: `{"/story": {"multiline": true, "placeholder": "Once upon a time"}}`,
+//! `{"/code": {"secret": true}}`. Where a question is read, hints become the keywords that surfaces
+//! know, `format: "textarea"` or `"password"`, and `examples`.
 //!
 //! A hint changes no rule and no keyword that is there. What is malformed, too long or one too many
 //! is passed over: nobody is refused an answer for the sake of how it is typed.
@@ -38,8 +39,10 @@ fn hint(field: &Field) -> Option<Value> {
         return None;
     };
     let mut hint = Map::new();
-    if matches!(format, Some(Format::Textarea)) {
-        hint.insert("multiline".into(), true.into());
+    match format {
+        Some(Format::Textarea) => drop(hint.insert("multiline".into(), true.into())),
+        Some(Format::Password) => drop(hint.insert("secret".into(), true.into())),
+        _ => {}
     }
     if let Some(example @ Value::String(_)) = field.rest.get("examples").and_then(|all| all.get(0))
     {
@@ -94,8 +97,10 @@ fn field_at<'a>(
 
 fn put(hint: &Value, field: &mut Map<String, Value>) -> bool {
     let before = field.len();
-    if hint.get("multiline") == Some(&Value::Bool(true)) {
-        field.entry("format").or_insert_with(|| "textarea".into());
+    for (name, format) in [("secret", "password"), ("multiline", "textarea")] {
+        if hint.get(name) == Some(&Value::Bool(true)) {
+            field.entry("format").or_insert_with(|| format.into());
+        }
     }
     let placeholder = hint.get("placeholder").and_then(Value::as_str);
     if let Some(placeholder) = placeholder.filter(|text| text.chars().count() <= LONGEST) {
@@ -176,7 +181,7 @@ mod tests {
         for hint in [
             json!({"placeholder": too_long}),
             json!({"placeholder": 3}),
-            json!({"multiline": "yes"}),
+            json!({"multiline": "yes", "secret": 1}),
             json!({"format": "email", "maxLength": 1, "pattern": "^$", "title": "Password"}),
         ] {
             assert_eq!(hinted(name.clone(), json!({"/name": hint})), name, "{hint}");
@@ -221,6 +226,7 @@ mod tests {
         let schema = json!({"type": "object", "properties": {
             "story": {"type": "string", "format": "textarea", "examples": ["Once", "Twice"]},
             "mail": {"type": "string", "format": "email"},
+            "code": {"type": "string", "format": "password"},
             "count": {"type": "integer", "examples": [3]},
             "home": {"type": "object", "properties": {"way": {"type": "string", "format": "textarea"}}}
         }});
@@ -234,11 +240,13 @@ mod tests {
             let hints = telling.hints(&form).unwrap();
             let expected = json!({
                 "/story": {"multiline": true, "placeholder": "Once"},
+                "/code": {"secret": true},
                 "/home.way": {"multiline": true}
             });
             assert_eq!(Value::Object(hints.clone()), expected);
             let shown = hinted(telling.schema["properties"].clone(), Value::Object(hints));
             assert_eq!(shown["home.way"]["format"], "textarea", "{revision}");
+            assert_eq!(shown["code"]["format"], "password", "nobody sees it typed");
         }
         let plain = Form::from_value(json!({"type": "object"}), &Limits::default()).unwrap();
         let telling = Telling::of(&plain, Revision::V2025_11_25, Locale::EnUs);

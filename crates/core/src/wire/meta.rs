@@ -20,8 +20,10 @@ pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 /// How long a server wants its question to wait, in milliseconds.
 pub const TIMEOUT: &str = "dev.midcall/timeoutMs";
+/// Whether accepting a question destroys something.
+pub const DESTRUCTIVE: &str = "dev.midcall/destructive";
 /// How the texts of a form should be typed, by their pointers: `{"/story": {"multiline": true,
-/// "placeholder": "Once upon a time"}}`. MCP's schemas have no word for it.
+/// "placeholder": "Once upon a time"}, "/code": {"secret": true}}`. MCP's schemas have no word for it.
 pub const HINTS: &str = "dev.midcall/hints";
 /// What is wrong with an answer: in the result of a tool that a model answers by, and in the data of
 /// the error that a server gets instead of a client's answer.

@@ -1,5 +1,6 @@
 //! Calls that a person agrees to before the server gets them.
 
+use midcall_core::wire::meta;
 use midcall_core::{Answer, Asker, Elicitation, secret};
 use midcall_desk::{Outcome, Withdrawn};
 use serde::Deserialize;
@@ -138,7 +139,7 @@ impl Session {
         let mut params =
             json!({"message": message, "requestedSchema": {"type": "object", "properties": {}}});
         if hints.is_destructive() {
-            params["_meta"] = json!({"dev.midcall/destructive": true});
+            params["_meta"] = json!({meta::DESTRUCTIVE: true});
         }
         let asker = Asker {
             tool: Some(tool.to_owned()),

@@ -71,10 +71,11 @@ impl Session {
             _ => false,
         };
         let mut tools = self.calls.tools().chain(self.claims.tools());
-        let is_risky = tools.any(|tool| {
+        let may_destroy = |tool| {
             let hints = self.tools.hints(tool);
             hints.says_destructive() || (hints.says_nothing() && is_yes_or_no)
-        });
+        };
+        let is_risky = elicitation.destructive || tools.any(may_destroy);
         let may_risk = plan.model_may_confirm == Some(true);
         can_be_told && !asks_secret(elicitation) && (may_risk || !is_risky)
     }

@@ -314,6 +314,12 @@ fn secrets_links_and_what_destroys_are_not_for_models() {
         "look",
         form(json!({"user": {"type": "string"}, "password": {"type": "string"}})),
     );
+    let mut secret = form(json!({"code": {"type": "string"}}));
+    secret["_meta"] = json!({"dev.midcall/hints": {"/code": {"secret": true}}});
+    refused("look", secret);
+    let mut wipe = day();
+    wipe["_meta"] = json!({"dev.midcall/destructive": true});
+    refused("look", wipe);
     refused("delete", day());
     refused("book", form(json!({})));
     refused("book", sure.clone());
