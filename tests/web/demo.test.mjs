@@ -16,8 +16,9 @@ async function submit(page) {
 /** The messages of the latest run, and its outcome. */
 async function run(page) {
   const latest = page.locator("article.run").first();
+  const outcome = await latest.locator(".outcome").textContent(); // first: once it is over, no message follows
   const messages = await latest.locator("pre").allTextContents();
-  return { messages: messages.map((text) => JSON.parse(text)), outcome: await latest.locator(".outcome").textContent() };
+  return { messages: messages.map((text) => JSON.parse(text)), outcome };
 }
 
 /** What the person does with each question, the content that the server must hear, and what its tool makes of it. */
@@ -170,7 +171,10 @@ test("a server changes its mind: the dialog goes by itself", async () => {
   await dialog(page).waitFor();
   await dialog(page).waitFor({ state: "hidden" });
   await page.getByText("The server no longer needs an answer").first().waitFor();
-  const { messages } = await run(page);
+  const { messages } = await eventually("the call ends", async () => {
+    const now = await run(page);
+    return now.messages.length === 4 && now;
+  });
   assert.deepEqual(messages.map(({ method }) => method), ["tools/call", "elicitation/create", "notifications/cancelled", undefined]);
 });
 
