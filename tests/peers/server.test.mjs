@@ -119,6 +119,19 @@ describe("a client that cannot be asked, directly", { concurrency: 2 }, () => {
     const told = await results("sdk-1.20", example("sign_in"), [{ tool: "count_mail" }]);
     assert.match(told[0], /the client cannot open links, and a model must not/);
   });
+
+  test("a client of 2025-06-18 behind midcall: the link is opened on the page", async () => {
+    const { announce, command } = await wrap(example("sign_in"));
+    const model = new Model("sdk-1.20", command);
+    const person = await Person.at(announce);
+    const call = model.call("count_mail");
+    const { id, params } = await person.sees("Sign in to your mail");
+    await person.opens(id);
+    assert.match(await (await fetch(params.url)).text(), /You are signed in/);
+    assert.equal(words(await call), "You have 3 new letters");
+    await model.leaves();
+    person.leave();
+  });
 });
 
 describe("a client that cannot be asked, behind midcall", { concurrency: 2 }, () => {
