@@ -17,7 +17,7 @@ async function soon(what, work) {
   const since = performance.now();
   const result = await work();
   const took = performance.now() - since;
-  assert.ok(took < 3000, `${what} took ${took} ms`); // generous: machines are busy
+  assert.ok(took < 60_000, `${what} took ${took} ms`); // whatever a busy machine does: what is not bounded takes years
   return result;
 }
 
