@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use midcall_core::Answer;
 use midcall_core::catalog::Locale;
 use midcall_core::wire::{Era, Mode, Modes, Revision};
+use midcall_core::{Answer, Checked};
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
 use rmcp::{Peer, RoleServer};
@@ -177,12 +177,14 @@ impl Call {
         let _ = peer.notify_progress(progress).await; // Nobody may be listening any more.
     }
 
-    /// Puts a question, once: the answer, or what is wrong with it.
-    pub async fn ask(
+    /// Puts a question, once: the answer, or what is wrong with it. `read` makes of content that fits
+    /// the form what the tool gets, if that fits too.
+    pub async fn ask<V>(
         &self,
         asking: Arc<Asking>,
         time: u32,
-    ) -> Result<Result<Answer, String>, AskError> {
+        read: impl FnOnce(Checked) -> Result<V, String>,
+    ) -> Result<Result<Answer<V>, String>, AskError> {
         let script = self.asks.settings.answers.as_ref();
         let script = script.and_then(|answers| answers.take(&asking.message, &self.name));
         let carrier = match script {
@@ -201,6 +203,11 @@ impl Call {
                 () = self.over.cancelled() => Err(AskError::Gone),
             },
         };
+        let answer = answer.map(|answer| match answer? {
+            Answer::Accepted(checked) => read(checked).map(Answer::Accepted),
+            Answer::Declined { reason } => Ok(Answer::Declined { reason }),
+            Answer::Cancelled => Ok(Answer::Cancelled),
+        });
         observed.ends(match &answer {
             Ok(Ok(Answer::Accepted(_))) => How::Accepted,
             Ok(Ok(Answer::Declined { .. })) => How::Declined,

@@ -5,7 +5,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use midcall_core::{Answer, Limits};
+use midcall_core::catalog::Locale;
+use midcall_core::{Answer, Checked, Limits};
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
@@ -123,52 +124,23 @@ impl<K: Kind> Question<K> {
     async fn put(self) -> Result<Answer<K::Value>, AskError> {
         let call = self.ask.call()?.clone();
         let settings = &call.asks.settings;
-        let limit = Limits::default().message_bytes;
-        if self.message.len() > limit {
-            let bytes = self.message.len();
-            return Err(Unaskable::MessageTooLong { bytes, limit }.into());
-        }
-        let Wanted(mut wants) = self.kind.wanted(&self.message)?;
-        if let (Some(content), Wants::Form(shape)) = (&self.suggested, &mut wants) {
-            *shape = Arc::new(shape.suggesting(content.clone())?);
-        }
-        let mut asking = Arc::new(Asking {
-            key: self.id.clone().unwrap_or_else(|| call.key()),
-            message: self.message.clone(),
-            again: None,
-            because: self.because.clone(),
-            wants,
-            within: self.within.unwrap_or(settings.within),
-            dangerous: self.dangerous,
-        });
+        let mut asking = Arc::new(self.asking(&call)?);
         if let Some(value) = self.prefilled(&call, &asking) {
             call.given(&asking.key);
             return Ok(Answer::Accepted(value));
         }
         let mut times = settings.times;
         for time in 1..=times {
-            let answer = call.ask(asking.clone(), time).await;
+            let read = |checked| self.read(checked, settings.locale);
+            let answer = call.ask(asking.clone(), time, read).await;
             if let (Err(AskError::Unavailable { why, .. }), Some(_)) = (&answer, &asking.again)
                 && *why == Nobody::NoClient
             {
                 times = time - 1; // What was written down did not fit, and there is nothing else.
                 break;
             }
-            let answer = answer?;
-            let again = match answer {
-                Ok(Answer::Accepted(checked)) => {
-                    let content = checked.into_values().into_object();
-                    match self.kind.read(content).map(|value| self.broken(value)) {
-                        Some(Ok(value)) => return Ok(Answer::Accepted(value)),
-                        Some(Err(reason)) => reason,
-                        // The type refuses what its own schema takes. Its words may have the value.
-                        None => settings
-                            .locale
-                            .say("mcp.elicitation.problem.json_unfit", &[]),
-                    }
-                }
-                Ok(Answer::Declined { reason }) => return Ok(Answer::Declined { reason }),
-                Ok(Answer::Cancelled) => return Ok(Answer::Cancelled),
+            let again = match answer? {
+                Ok(answer) => return Ok(answer),
                 Err(problems) => problems,
             };
             // Another question: an answer to the one before is no answer to this.
@@ -181,6 +153,36 @@ impl<K: Kind> Question<K> {
             times,
             problems: asking.again.clone().unwrap_or_default(),
         })
+    }
+
+    /// The question without its type.
+    fn asking(&self, call: &Call) -> Result<Asking, AskError> {
+        let limit = Limits::default().message_bytes;
+        if self.message.len() > limit {
+            let bytes = self.message.len();
+            return Err(Unaskable::MessageTooLong { bytes, limit }.into());
+        }
+        let Wanted(mut wants) = self.kind.wanted(&self.message)?;
+        if let (Some(content), Wants::Form(shape)) = (&self.suggested, &mut wants) {
+            *shape = Arc::new(shape.suggesting(content.clone())?);
+        }
+        Ok(Asking {
+            key: self.id.clone().unwrap_or_else(|| call.key()),
+            message: self.message.clone(),
+            again: None,
+            because: self.because.clone(),
+            wants,
+            within: self.within.unwrap_or(call.asks.settings.within),
+            dangerous: self.dangerous,
+        })
+    }
+
+    /// What the tool gets, or why this is not it.
+    fn read(&self, checked: Checked, locale: Locale) -> Result<K::Value, String> {
+        // The type refuses what its own schema takes. Its words may have the value.
+        let unfit = || locale.say("mcp.elicitation.problem.json_unfit", &[]);
+        let content = checked.into_values().into_object();
+        self.broken(self.kind.read(content).ok_or_else(unfit)?)
     }
 
     fn broken(&self, value: K::Value) -> Result<K::Value, String> {

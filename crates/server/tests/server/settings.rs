@@ -51,7 +51,7 @@ async fn observers_hear_of_every_question_and_of_no_value() {
                 r#"Asked {{ name: "one", key: "question1", carrier: {carrier}, time: {time} }}"#
             )
         };
-        let expected = [asked(1), "1 Accepted".into(), asked(2), "2 Accepted".into()];
+        let expected = [asked(1), "1 Unfit".into(), asked(2), "2 Accepted".into()];
         assert_eq!(*log.lock().unwrap(), expected);
     })
     .await;
