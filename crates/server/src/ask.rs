@@ -3,18 +3,16 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use midcall_core::wire::Revision;
 use rmcp::handler::server::common::{AsRequestContext, FromContextPart};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::Map;
 
-use crate::asking::Asking;
 use crate::call::Call;
 use crate::error::AskError;
 use crate::kind::{
     Choice, Confirm, Date, DateTime, Email, Integer, Kind, Link, Number, Record, Select,
-    SelectMany, Tags, Text, Typed, Wanted,
+    SelectMany, Tags, Text, Typed,
 };
 use crate::question::Question;
 use crate::together::Together;
@@ -90,8 +88,11 @@ impl Ask {
         Question::new(self.clone(), message.into(), kind)
     }
 
-    /// A whole form, typed: every field of a struct. Doc comments say what people read, `Option`
-    /// is what they may leave out, and `#[schemars(range(..), length(..), regex(..))]` are rules.
+    /// A whole form, typed: every field of a struct. A field's doc comment is its help and
+    /// `#[schemars(title = "..")]` its label, which is its name otherwise; a variant's doc comment
+    /// stands in the list instead of its name. `Option` is what people may leave out, and so is what
+    /// has a `#[serde(default)]`, with which the form starts. `#[schemars(range(..), length(..),
+    /// regex(..))]` are rules.
     ///
     /// ```
     /// use midcall_server::{Answer, Ask, AskError};
@@ -99,11 +100,15 @@ impl Ask {
     /// #[derive(serde::Deserialize, schemars::JsonSchema)]
     /// struct Booking {
     ///     /// In whose name
+    ///     #[schemars(title = "Name")]
     ///     name: String,
     ///     #[schemars(range(min = 1, max = 12))]
+    ///     #[serde(default = "two")]
     ///     guests: u8,
     ///     seat: Option<Seat>,
     /// }
+    ///
+    /// fn two() -> u8 { 2 }
     ///
     /// #[derive(serde::Deserialize, schemars::JsonSchema)]
     /// #[serde(rename_all = "lowercase")]
@@ -268,43 +273,28 @@ impl Ask {
     ///
     /// Clients of 2025-11-25 get the error that the protocol has for it (`-32042`), follow the link
     /// and call again: return the error. Clients of later revisions are asked in a round, and this
-    /// goes on once the person agreed: look again whether what you need is there now.
+    /// goes on once the person agreed to open the link. They have not done there what you need by
+    /// that, so look again; or ask by [`link`](Self::link) and wait with [`Question::until`].
     ///
     /// ```
     /// # async fn is_signed_in() -> bool { true }
     /// # async fn tool(ask: midcall_server::Ask) -> Result<String, midcall_server::AskError> {
     /// if !is_signed_in().await {
     ///     ask.require_link("Sign in first", "https://example.com/in?state={id}").await?;
+    ///     if !is_signed_in().await {
+    ///         return Ok("Call this again once you are signed in".into());
+    ///     }
     /// }
     /// # Ok("".into()) }
     /// ```
+    ///
+    /// [`Question::required`] is the same for a link whose id you need to know.
     pub async fn require_link(
         &self,
         message: impl Into<String>,
         url: impl Into<String>,
     ) -> Result<(), AskError> {
-        let link = self.link(message, url);
-        let call = self.call()?;
-        if call.client.revision != Revision::V2025_11_25 || !call.client.modes.url {
-            return link.await?.accepted().map(drop).map_err(Into::into);
-        }
-        let Wanted(wants) = link.kind.wanted(&link.message)?;
-        if let crate::kind::Wants::Link { id, .. } = &wants {
-            let current = call.current().ok_or(AskError::Gone)?;
-            call.asks.linked(id, current.peer);
-        }
-        let settings = &call.asks.settings;
-        let asking = Asking {
-            key: call.key(),
-            message: link.message,
-            again: None,
-            because: link.because,
-            wants,
-            within: settings.within,
-            dangerous: false,
-        };
-        let params = asking.params(Revision::V2025_11_25, settings.locale);
-        Err(AskError::LinkRequired(Box::new(params)))
+        self.link(message, url).required().await
     }
 
     /// Several questions at once. Where the protocol can, they travel together and the person is

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use midcall_core::catalog::Locale;
+use midcall_core::wire::Revision;
 use midcall_core::{Answer, Checked, Limits};
 use serde_json::{Map, Value};
 use tokio::time::timeout;
@@ -240,8 +241,8 @@ impl Question<Link> {
         self.kind.id()
     }
 
-    /// Asks, and once the person agreed waits until what the link leads to is done. Then the client
-    /// is told, where its revision has a word for that.
+    /// Asks, and once the person agreed waits until what the link leads to is done, as long again as
+    /// the question may wait. Then the client is told, where its revision has a word for that.
     ///
     /// ```
     /// # async fn signed_in() {}
@@ -266,6 +267,36 @@ impl Question<Link> {
             call.asks.complete(opened.id()).await;
         }
         Ok(answer)
+    }
+
+    /// Says that this call can succeed only after the link was followed, as
+    /// [`Ask::require_link`] does and with the same care.
+    ///
+    /// ```
+    /// # async fn is_signed_in() -> bool { true }
+    /// # async fn expect(id: &str) {}
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<String, midcall_server::AskError> {
+    /// if !is_signed_in().await {
+    ///     let link = ask.link("Sign in first", "https://example.com/in?state={id}");
+    ///     expect(link.link_id()).await;
+    ///     link.because("The archive is not public").required().await?;
+    ///     if !is_signed_in().await {
+    ///         return Ok("Call this again once you are signed in".into());
+    ///     }
+    /// }
+    /// # Ok("".into()) }
+    /// ```
+    pub async fn required(self) -> Result<(), AskError> {
+        const REVISION: Revision = Revision::V2025_11_25; // The only one with an error for it.
+        let call = self.ask.call()?.clone();
+        if call.client.revision != REVISION || !call.client.modes.url {
+            return self.await?.accepted().map(drop).map_err(Into::into);
+        }
+        let asking = self.asking(&call)?;
+        let current = call.current().ok_or(AskError::Gone)?;
+        call.asks.linked(self.link_id(), current.peer);
+        let params = asking.params(REVISION, call.asks.settings.locale);
+        Err(AskError::LinkRequired(Box::new(params)))
     }
 }
 

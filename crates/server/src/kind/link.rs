@@ -27,7 +27,7 @@ pub struct Link {
 /// ```
 /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
 /// let opened = ask.link("Pay", "https://example.com/pay/{id}").await?.accepted()?;
-/// println!("paid by {}", opened.id());
+/// println!("order {} is about to be paid", opened.id());
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -86,6 +86,35 @@ async fn a_call_that_needs_a_link_first_is_refused_with_it_and_succeeds_after() 
 }
 
 #[tokio::test]
+async fn the_id_of_a_link_that_is_needed_first_can_be_known() {
+    for client in LINKS {
+        let world = World::default();
+        let person = Person::opens();
+        let connected = client.connect(world.with_asks(), &person).await;
+        let got = connected.call("expects", json!({})).await;
+        let (link, expected) = match client {
+            Client::V2025_11_25 => {
+                assert_eq!(got.code(), Some(-32042));
+                let data = &got.0["error"]["data"];
+                let link = data["elicitations"][0].clone();
+                assert_eq!(
+                    link["message"],
+                    "Sign in first\n\nThe archive is not public"
+                );
+                assert_eq!(link["_meta"]["dev.midcall/timeoutMs"], 20_000);
+                (link["url"].as_str().unwrap().to_owned(), None)
+            }
+            _ => (
+                person.questions()[0].url.clone().unwrap(),
+                Some(got.text().to_owned()),
+            ),
+        };
+        let id = link.strip_prefix("https://example.com/in?state=").unwrap();
+        assert!(expected.is_none_or(|expected| expected == id));
+    }
+}
+
+#[tokio::test]
 async fn a_modern_client_is_asked_instead_and_never_sees_that_error() {
     let world = World::default();
     let signs_in = world.started.clone();

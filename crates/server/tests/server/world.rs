@@ -301,6 +301,17 @@ impl World {
         .into())
     }
 
+    #[tool(description = "Needs a sign-in, and knows whose")]
+    async fn expects(&self, ask: Ask) -> Result<String, AskError> {
+        let link = ask.link("Sign in first", "https://example.com/in?state={id}");
+        let expected = link.link_id().to_owned();
+        link.because("The archive is not public")
+            .within(Duration::from_secs(20))
+            .required()
+            .await?;
+        Ok(expected)
+    }
+
     #[tool(description = "Asks for what it should not")]
     async fn bad_link(&self, ask: Ask) -> Result<String, AskError> {
         ask.link("Look", "javascript:alert(1)").await.map(shown)
