@@ -35,7 +35,9 @@ pub struct Connected<S: Service<RoleServer>> {
 }
 
 impl<S: Service<RoleServer>> Connected<S> {
-    /// Calls a tool, and answers what it asks, until there is a result.
+    /// Calls a tool, and answers what it asks, until there is a result. Where the person says
+    /// [`Nothing`](super::Said::Nothing), a client of 2026-07-28 or a model never comes back, and this
+    /// does not end: [put a limit](super#nobody-answers) to it.
     ///
     /// ```
     /// # use midcall_server::testing::Connected;
@@ -48,13 +50,13 @@ impl<S: Service<RoleServer>> Connected<S> {
     ///
     /// # Panics
     ///
-    /// If the server goes away.
+    /// If the server goes away, or the closure that plays the person panics.
     pub async fn call(&self, tool: &str, arguments: Value) -> Got {
         let first = json!({"name": tool, "arguments": arguments});
         self.all("tools/call", first).await
     }
 
-    /// Makes any call that may ask, and answers what it asks.
+    /// Makes any call that may ask, and answers what it asks. It wants to hear how far the tool is.
     ///
     /// ```
     /// # use midcall_server::testing::Connected;
@@ -67,11 +69,14 @@ impl<S: Service<RoleServer>> Connected<S> {
     ///
     /// # Panics
     ///
-    /// If the server goes away.
+    /// If the server goes away, or the closure that plays the person panics.
     pub async fn all(&self, method: &str, first: Value) -> Got {
         let mut params = first.clone();
         let mut asked = Value::Null;
         loop {
+            if params["_meta"]["progressToken"].is_null() {
+                params["_meta"]["progressToken"] = "test".into();
+            }
             let got = self.once(method, params).await;
             params = if got.0["result"]["resultType"] == "input_required" {
                 match self.round(&got.0["result"], &first) {
@@ -106,10 +111,12 @@ impl<S: Service<RoleServer>> Connected<S> {
     ///
     /// # Panics
     ///
-    /// If the server goes away.
+    /// If the server goes away, or the closure that plays the person panics.
     pub async fn once(&self, method: &str, params: Value) -> Got {
         let (_, response) = self.begin(method, params).await;
-        Got(response.await.expect("the server answers"))
+        Got(response.await.expect(
+            "a response: the server is gone, or the closure that plays the person panicked",
+        ))
     }
 
     /// Sends one request: its id, and the response once it comes.
@@ -143,7 +150,7 @@ impl<S: Service<RoleServer>> Connected<S> {
         self.wire.notify("notifications/cancelled", params).await;
     }
 
-    /// The server's notifications so far.
+    /// The server's notifications so far: how far a tool is, that a link is done.
     ///
     /// ```
     /// # use midcall_server::testing::Connected;
@@ -170,7 +177,7 @@ impl<S: Service<RoleServer>> Connected<S> {
     ///
     /// # Panics
     ///
-    /// If the server goes away.
+    /// If the server goes away, or the closure that plays the person panics.
     pub async fn tools(&self) -> Vec<String> {
         let got = self.once("tools/list", json!({})).await;
         let tools = got.0["result"]["tools"].as_array().into_iter().flatten();

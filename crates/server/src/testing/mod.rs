@@ -34,6 +34,51 @@
 //! .await;
 //! # }
 //! ```
+//!
+//! A model neither agrees to what may destroy something nor opens links, so such a tool ends with
+//! an error for some clients: [`Client::asks`] and [`Client::links`] tell which.
+//!
+//! # Nobody answers
+//!
+//! Five minutes pass at once where `tokio`'s clock stands still: with its feature `test-util`, and
+//! `#[tokio::test(start_paused = true)]`. Clients that are asked by a request hear that the time is
+//! over. The others come back only with an answer, as real ones do, so their call needs a limit of
+//! its own; what the tool made of it is what your [observer](crate::Asks::on_answer) and your own
+//! state say.
+//!
+//! ```
+//! use midcall_server::testing::{Person, Said, for_every_client};
+//! # use midcall_server::{Ask, AskError, WithAsks};
+//! # use rmcp::{ServerHandler, tool, tool_handler, tool_router};
+//! # use serde_json::json;
+//! use std::time::Duration;
+//! # #[derive(Clone)] struct Greeter;
+//! # #[tool_router]
+//! # impl Greeter {
+//! #     #[tool(description = "Say hello")]
+//! #     async fn hello(&self, ask: Ask) -> Result<String, AskError> {
+//! #         let name = ask.text("What is your name?").await?.accepted()?;
+//! #         Ok(format!("Hello, {name}!"))
+//! #     }
+//! # }
+//! # #[tool_handler]
+//! # impl ServerHandler for Greeter {}
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! # tokio::time::pause();
+//! for_every_client(|client| async move {
+//!     let person = Person::who(|_| Said::Nothing);
+//!     let connected = client.connect(Greeter.with_asks(), &person).await;
+//!     let call = connected.call("hello", json!({}));
+//!     match tokio::time::timeout(Duration::from_secs(600), call).await {
+//!         Ok(got) => assert!(got.text().starts_with("nobody answered within 5 minutes")),
+//!         Err(_) => assert!(client.is_modern() || !client.asks()),
+//!     }
+//! })
+//! .await;
+//! # }
+//! ```
 
 mod client;
 mod connected;

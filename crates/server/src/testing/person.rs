@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 /// ```
 ///
 /// Content is written as the tool's form wants it, also for clients that are told the form in
-/// other words.
+/// other words; for a single question, under [the name of its field](crate::kind).
 #[derive(Clone)]
 pub struct Person(Arc<Mutex<State>>);
 
@@ -48,7 +48,7 @@ pub enum Said {
     Decline,
     /// Puts it away.
     Cancel,
-    /// Says nothing at all, for as long as they are asked.
+    /// Says nothing at all, for as long as they are asked: [nobody answers](super#nobody-answers).
     Nothing,
 }
 

@@ -72,11 +72,21 @@ impl Shared {
     }
 }
 
+/// Whoever still waits hears that nothing comes any more: also when what plays the person panics.
+struct Ends(Arc<Shared>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        lock(&self.0.waiting).clear();
+    }
+}
+
 async fn read_all(
     read: ReadHalf<DuplexStream>,
     shared: Arc<Shared>,
     answers: impl Fn(&Value) -> Option<Value>,
 ) {
+    let _ends = Ends(shared.clone());
     let mut lines = BufReader::new(read).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         let Ok(message) = serde_json::from_str::<Value>(&line) else {
@@ -105,7 +115,6 @@ async fn read_all(
             (None, None) => {}
         }
     }
-    lock(&shared.waiting).clear();
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

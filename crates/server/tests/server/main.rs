@@ -12,6 +12,7 @@ mod examples {
 mod frontmcp;
 mod http;
 mod kinds;
+mod kit;
 mod links;
 mod misuse;
 mod races;
