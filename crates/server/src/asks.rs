@@ -280,7 +280,7 @@ impl Asks {
     /// to it that a client of 2026-07-28 comes back to the same.
     ///
     /// ```
-    /// use midcall_core::seal::{Keys, Secret};
+    /// use midcall_server::midcall_core::seal::{Keys, Secret};
     /// let asks = midcall_server::Asks::new().keys(Keys::new(Secret::from([7; 32])));
     /// ```
     pub fn keys(self, keys: Keys) -> Self {

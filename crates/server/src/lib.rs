@@ -7,7 +7,16 @@
 //!
 //! # One tool from nothing
 //!
-//! A server on [`rmcp`] that deletes files:
+//! ```toml
+//! [dependencies]
+//! midcall-server = "0.1"
+//! rmcp = "3.8" # with `transport-streamable-http-server` over HTTP
+//! schemars = "1"
+//! serde = { version = "1", features = ["derive"] }
+//! tokio = { version = "1", features = ["io-std", "macros", "rt-multi-thread"] }
+//! ```
+//!
+//! A server on [`rmcp`] that deletes files. It has a name, since people are told who asks them:
 //!
 //! ```
 //! use rmcp::{ServerHandler, tool, tool_handler, tool_router};
@@ -23,11 +32,12 @@
 //!     }
 //! }
 //!
-//! #[tool_handler]
+//! #[tool_handler(name = "files")]
 //! impl ServerHandler for Files {}
 //! ```
 //!
-//! It should ask first. The tool takes [`Ask`], like any other part of its request, and asks. What
+//! It should ask first. The tool takes [`Ask`], like any other part of its request (beside its
+//! `Parameters`, for one), and asks. What
 //! comes back is an [`Answer`]: accepted, declined or cancelled. [`Answer::agreed`] is true for a yes
 //! alone, [`Answer::accepted`] takes a refusal for an error, and [`AskError`] is a result that the client
 //! can read.
@@ -143,6 +153,7 @@ pub use asks::{Asks, WithAsks};
 pub use error::{AskError, Nobody, Unaskable};
 pub use handler::Handler;
 pub use layer::Layer;
+pub use midcall_core; // Its types are in what this crate takes and gives: keys, modes, what does not fit.
 pub use midcall_core::catalog::Locale;
 pub use midcall_core::{Answer, Refused, Words};
 pub use observe::{Answered, Asked, Carrier, How};

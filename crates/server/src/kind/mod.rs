@@ -2,7 +2,18 @@
 //!
 //! A kind has the rules that make sense for it, and no others: the compiler knows that a date has
 //! no step. Each becomes a form with one field, except a [`Record`], which is a form of its own,
-//! and a [`Link`], which is none.
+//! and a [`Link`], which is none. The field's name is what [`Answers`](crate::Answers) and
+//! [`Person`](crate::testing::Person) write:
+//!
+//! | kind | content |
+//! |---|---|
+//! | [`Text`], [`Date`], [`DateTime`], [`Email`] | `{"value": "Ana"}` |
+//! | [`Number`], [`Integer`] | `{"value": 3}` |
+//! | [`Tags`] | `{"value": ["new", "blue"]}` |
+//! | [`Select`] | `{"selected": "red"}` |
+//! | [`SelectMany`] | `{"selected": ["dog", "bar"]}` |
+//! | [`Confirm`] | `{"confirmed": true}` |
+//! | [`Record`] | its fields: `{"name": "Ana", "guests": 3}` |
 //!
 //! ```
 //! use midcall_server::kind::{Confirm, Text};
