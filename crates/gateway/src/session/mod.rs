@@ -220,15 +220,17 @@ impl Session {
 
     /// Whether nothing would happen here to a request of a client that can do these.
     pub fn stays_out(&self, method: &str, modes: Modes) -> bool {
+        let leaves = |mode| self.rules.leaves_one(mode, modes);
+        let asks_all = !leaves(Mode::Form) && !leaves(Mode::Url);
         match Wants::of(method) {
             Wants::Tool | Wants::Text => {
-                let leaves = |mode| self.rules.leaves_one(mode, modes);
                 let may_confirm = self.rules.policy.restricts()
                     || self.rules.confirm != Confirm::Never
                     || self.rules.policy.confirms();
-                !may_confirm && !leaves(Mode::Form) && !leaves(Mode::Url)
+                !may_confirm && asks_all
             }
-            Wants::Tools => !self.reads_tools(),
+            // A server may have other tools for those who cannot be asked.
+            Wants::Tools => asks_all && !self.reads_tools(),
             Wants::Ours | Wants::Other => true,
         }
     }

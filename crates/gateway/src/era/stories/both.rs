@@ -38,6 +38,25 @@ fn a_client_that_can_everything_is_left_alone() {
 }
 
 #[test]
+fn a_server_lists_its_tools_for_all_who_can_be_asked() {
+    for declared in [Value::Null, json!({"form": {}})] {
+        let mut world = modern_to_modern("client,page", declared.clone());
+        world.client(modern(1, "tools/list", json!({}), declared));
+        let sent = world.told_server();
+        assert_eq!(
+            sent["params"]["_meta"][meta::CLIENT_CAPABILITIES]["elicitation"],
+            both(),
+            "else it hides the tools that ask, or adds one by which a model answers"
+        );
+        let listed = json!({"resultType": "complete", "ttlMs": 60000, "cacheScope": "public",
+            "tools": [{"name": "book", "inputSchema": {"type": "object"}}]});
+        world.server(json!({"jsonrpc": "2.0", "id": sent["id"], "result": listed}));
+        let told = world.told_client();
+        assert_eq!((&told["id"], &told["result"]), (&json!(1), &listed));
+    }
+}
+
+#[test]
 fn of_a_mixed_round_the_client_gets_what_it_can_ask() {
     let forms = json!({"form": {}});
     let mut world = modern_to_modern("client,page", forms.clone());
