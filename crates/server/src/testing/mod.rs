@@ -72,7 +72,7 @@
 //!     let connected = client.connect(Greeter.with_asks(), &person).await;
 //!     let call = connected.call("hello", json!({}));
 //!     match tokio::time::timeout(Duration::from_secs(600), call).await {
-//!         Ok(got) => assert!(got.text().starts_with("nobody answered within 5 minutes")),
+//!         Ok(got) => assert!(got.text().starts_with("nobody answered within 300 seconds")),
 //!         Err(_) => assert!(client.is_modern() || !client.asks()),
 //!     }
 //! })
