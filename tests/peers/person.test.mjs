@@ -30,7 +30,7 @@ describe("a client that declares nothing", { concurrency: 2 }, () => {
     test(`${client} and ${server}`, async () => {
       const links = server !== "sdk-1.20";
       const [running, person] = await meet(client, server, [
-        "form", "confirm", "confirm", "large", "wizard", "both", { tool: "impatient", arguments: { ms: 1000 } }, ...(links ? ["link"] : []),
+        "form", "confirm", "confirm", "large", "wizard", "both", { tool: "impatient", arguments: { ms: 1000 } }, ...(links ? ["link"] : []), "confirm",
       ]);
       const by = { route: "page", human: true };
 
@@ -88,6 +88,10 @@ describe("a client that declares nothing", { concurrency: 2 }, () => {
         assert.equal((await running.brought())[0].action, "accept");
         assert.equal((await person.closed(ticket.id)).state, "answered");
       }
+
+      // Up to here, the client had a reason to stay.
+      await person.decline((await person.sees(DELETE)).id);
+      assert.equal((await running.brought())[0].action, "decline");
       const told = await running.done();
       assert.ok(!told.some((line) => "asked" in line), "the client is not asked");
       person.leave();
