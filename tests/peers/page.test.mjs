@@ -19,7 +19,7 @@ after(() => browser?.close());
 
 /** A wrapped server, and the addresses that its person's browser is asked to open. */
 async function opening(server) {
-  const { announce, command } = await wrap(server);
+  const { announce, command } = await wrap(server, "--hold", "never");
   const [script, file] = [join(dirname(announce), "browser"), join(dirname(announce), "opened")];
   await writeFile(script, `#!/bin/sh\necho "$1" >>'${file}'\n`);
   await chmod(script, 0o755);
