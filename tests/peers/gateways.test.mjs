@@ -17,7 +17,7 @@ const NAMES = ["crm", "files", "mail", "notes", "search"];
 let browser;
 const folders = [];
 before(async () => {
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS, headless: true });
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS, headless: true, timeout: PATIENCE });
 });
 after(async () => {
   await browser?.close();

@@ -13,7 +13,7 @@ const FLAGS = [
 ];
 let browser;
 before(async () => {
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS, headless: true });
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS, headless: true, timeout: PATIENCE });
 });
 after(() => browser?.close());
 

@@ -35,7 +35,7 @@ export const world = {
 
 before(async () => {
   await mkdir(SHOTS, { recursive: true });
-  world.browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS, headless: true });
+  world.browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS, headless: true, timeout: PATIENCE });
 });
 
 after(async () => {
