@@ -19,7 +19,7 @@ describe("200 calls in flight", () => {
       for (const number of CALLS) {
         // The earlier ones are answered later.
         const answers = [{ message: `Number ${number}`, action: "accept", content: { value: `value ${number}` }, after: CALLS.length - number }];
-        running.send({ call: `${number}`, tool: "numbered", arguments: { number }, answers, quiet: true, timeout: 40_000 });
+        running.send({ call: `${number}`, tool: "numbered", arguments: { number }, answers, quiet: true, timeout: 120_000 });
       }
       for (const number of CALLS) {
         const { result, error } = await running.told.next((line) => line.call === `${number}` && ("result" in line || "error" in line));

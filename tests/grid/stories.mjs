@@ -82,7 +82,7 @@ export const STORIES = {
     async play(trio) {
       // Whoever is asked by its own call's result cannot be told before it comes back.
       const late = trio.shows("form") && isModern(trio.client.wire);
-      const answers = late ? [{ ...accept(DELETE, { sure: true }), after: 1_500 }] : [];
+      const answers = late ? [{ ...accept(DELETE, { sure: true }), after: 2_500 }] : [];
       const calling = trio.calls({ tool: "impatient", arguments: { ms: 500 }, answers });
       if (!trio.shows("form")) {
         const { state, reason } = await trio.person.closed((await trio.person.sees(DELETE)).id);

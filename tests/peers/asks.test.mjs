@@ -125,8 +125,9 @@ for (const [way, start] of Object.entries(WAYS)) {
           questions += 1;
           return (await model.told.next(({ asked }) => asked?.params.message === message)).asked.params;
         };
-        // Somebody thinks for too long, and others are asked meanwhile.
-        const late = model.call("within", {}, { answers: [{ ...accept(QUICK, { confirmed: true }), after: 2_500 }] });
+        // Somebody thinks for too long, and others are asked meanwhile. A modern call ends with the answer, so that is not too far off.
+        const after = isModern ? 4_000 : 12_000;
+        const late = model.call("within", {}, { answers: [{ ...accept(QUICK, { confirmed: true }), after }] });
 
         for (const row of ASKS) {
           const ask = revision === JUNE ? toldIn(row, "june") : row;

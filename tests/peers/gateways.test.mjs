@@ -17,7 +17,7 @@ const NAMES = ["crm", "files", "mail", "notes", "search"];
 let browser;
 const folders = [];
 before(async () => {
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS, headless: true });
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS, headless: true, timeout: PATIENCE });
 });
 after(async () => {
   await browser?.close();
@@ -40,9 +40,10 @@ async function session() {
   };
 }
 
-/** A wrapped server of that name, opened by a client that cannot ask. */
+/** A wrapped server of that name, opened by a client that cannot ask. It is patient unless flags say otherwise. */
 async function wrapped(name, { env }, ...flags) {
-  const wire = new Wire([BINARY, "wrap", ...flags, "--", ...plain(`name=${name}`)], { env });
+  const hold = flags.includes("--hold") ? [] : ["--hold", "never"];
+  const wire = new Wire([BINARY, "wrap", ...hold, ...flags, "--", ...plain(`name=${name}`)], { env });
   await wire.open();
   wire.ask = () => wire.call("tools/call", { name: "ask", arguments: {} });
   return wire;

@@ -156,7 +156,7 @@ describe("hostile clients of the front", () => {
 
   test("a page of another origin in a real browser", async () => {
     const { chromium } = createRequire(process.env.MIDCALL_NODE)("playwright-core");
-    const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"], headless: true });
+    const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"], headless: true, timeout: PATIENCE });
     const evil = createServer((_, to) => to.writeHead(200, { "content-type": "text/html" }).end("<title>evil</title>"));
     try {
       await once(evil.listen(0, "127.0.0.1"), "listening");

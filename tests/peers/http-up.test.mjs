@@ -25,7 +25,7 @@ function steps(client, server) {
   const { accept, decline, cancel, wizard, both, serverCancel, link, progress } = STEPS;
   const links = client !== "sdk-1.20" && server !== "sdk-1.20";
   // A modern client hears that a question was taken back once it comes with an answer.
-  const late = { ...serverCancel, answers: [{ message: DELETE, action: "cancel", after: 1_000 }] };
+  const late = { ...serverCancel, answers: [{ message: DELETE, action: "cancel", after: 2_500 }] };
   return {
     accept, decline, cancel, wizard, both,
     ...(MODERN.includes(server) ? {} : { serverCancel: client in MODERN_CLIENTS ? late : serverCancel }),

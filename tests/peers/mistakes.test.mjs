@@ -91,8 +91,8 @@ describe("a model that gets it wrong", { concurrency: 4 }, () => {
   });
 
   test("late, and the next question has come up meanwhile", async () => {
-    const model = await meet("--timeout", "5s"); // enough for the second one
-    const asked = await model.call("insist"); // asks until it is answered, three times at most
+    const model = await meet();
+    const asked = await model.call("insist", { hurry: true }); // asks until it is answered, for a second only at first
     await model.heard("cancel");
     const told = await model.answers(asked, "accept", BOOKED);
     isError(told, /nobody answered in time/);

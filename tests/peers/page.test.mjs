@@ -13,13 +13,13 @@ const FLAGS = [
 ];
 let browser;
 before(async () => {
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS, headless: true });
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS, headless: true, timeout: PATIENCE });
 });
 after(() => browser?.close());
 
 /** A wrapped server, and the addresses that its person's browser is asked to open. */
 async function opening(server) {
-  const { announce, command } = await wrap(server);
+  const { announce, command } = await wrap(server, "--hold", "never");
   const [script, file] = [join(dirname(announce), "browser"), join(dirname(announce), "opened")];
   await writeFile(script, `#!/bin/sh\necho "$1" >>'${file}'\n`);
   await chmod(script, 0o755);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { BOOKED, DELETE, LARGE, SIGN_IN, TABLE, THIRTY } from "./jobs.mjs";
+import { Model, brought as read } from "./model.mjs";
 import { Person } from "./person.mjs";
 import { Client, SERVERS, wrap } from "./world.mjs";
 
@@ -10,8 +11,8 @@ const OWN = ["sdk-1", "sdk-1.20", "python", "fastmcp"];
 const PAIRS = [...OWN.map((server) => ["sdk-1", server]), ...OWN.slice(1).map((sdk) => [sdk, sdk])];
 
 /** A client that declares nothing calls these tools; a person is there. */
-async function meet(client, server, tools, ...flags) {
-  const { announce, command } = await wrap(SERVERS[server], ...flags);
+async function meet(client, server, tools) {
+  const { announce, command } = await wrap(SERVERS[server]);
   const steps = tools.map((tool) => (typeof tool === "string" ? { tool } : tool));
   const running = new Client(client, { command, declare: "nothing", steps });
   return [running, await Person.at(announce)];
@@ -29,7 +30,7 @@ describe("a client that declares nothing", { concurrency: 2 }, () => {
     test(`${client} and ${server}`, async () => {
       const links = server !== "sdk-1.20";
       const [running, person] = await meet(client, server, [
-        "form", "confirm", "confirm", "large", "wizard", "both", { tool: "impatient", arguments: { ms: 1000 } }, ...(links ? ["link"] : []),
+        "form", "confirm", "confirm", "large", "wizard", "both", { tool: "impatient", arguments: { ms: 1000 } }, ...(links ? ["link"] : []), "confirm",
       ]);
       const by = { route: "page", human: true };
 
@@ -87,6 +88,10 @@ describe("a client that declares nothing", { concurrency: 2 }, () => {
         assert.equal((await running.brought())[0].action, "accept");
         assert.equal((await person.closed(ticket.id)).state, "answered");
       }
+
+      // Up to here, the client had a reason to stay.
+      await person.decline((await person.sees(DELETE)).id);
+      assert.equal((await running.brought())[0].action, "decline");
       const told = await running.done();
       assert.ok(!told.some((line) => "asked" in line), "the client is not asked");
       person.leave();
@@ -95,13 +100,16 @@ describe("a client that declares nothing", { concurrency: 2 }, () => {
 
   for (const server of OWN) {
     test(`nobody answers ${server} in time`, async () => {
-      const [running, person] = await meet("sdk-1", server, ["confirm"], "--timeout", "1s");
+      const { announce, command } = await wrap(SERVERS[server], "--timeout", "1s");
+      const model = new Model("sdk-1", command);
+      const person = await Person.at(announce);
+      const call = model.call("confirm"); // now that somebody is there to see it
       const ticket = await person.sees(DELETE);
       assert.equal((await person.closed(ticket.id)).state, "timed_out");
-      const [brought] = await running.brought();
-      assert.equal(brought.action, "cancel");
-      if (outcome(server, brought)) assert.equal(outcome(server, brought).state, "timed_out");
-      await running.done();
+      const [answer] = read(await call);
+      assert.equal(answer.action, "cancel");
+      if (outcome(server, answer)) assert.equal(outcome(server, answer).state, "timed_out");
+      await model.leaves();
     });
   }
 });

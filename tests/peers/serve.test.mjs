@@ -73,7 +73,9 @@ describe("serve", { concurrency: 3 }, () => {
   test("a session that nobody uses ends, and makes room for another", async () => {
     const { urls } = await serve(upstream("one", NUMBERED, 'sessions = 1\nserver_era = "legacy"\nidle = "1s"'));
     const guest = await Guest.at(urls.one, FORM);
+    const stream = await guest.get(); // as long as it is read, the session is used
     await assert.rejects(Guest.at(urls.one), /too much is open here/);
+    await stream.body.cancel();
     for (;;) {
       const { status } = await guest.get({ headers: { "last-event-id": "none" } }); // a look that does not count
       if (status === 404) break;

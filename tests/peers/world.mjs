@@ -18,6 +18,11 @@ export const BINARY = process.env.MIDCALL_BIN ?? join(HERE, "../../target/debug/
 /** Nothing here takes longer, unless something is wrong: machines are busy. */
 export const PATIENCE = 120_000;
 
+// Node's `fetch` gives a connection up after ten seconds, and has no word of its own for another time.
+await fetch("data:,"); // makes what it connects with
+const CONNECTS = Symbol.for("undici.globalDispatcher.1");
+globalThis[CONNECTS] = new globalThis[CONNECTS].constructor({ connect: { timeout: PATIENCE } });
+
 const typescript = (file, version) => [NODE, join(HERE, "sdk/typescript", file), version];
 const typescript2 = (file, era) => [NODE, join(HERE, "sdk/typescript2", file), era];
 const python = (folder, file, ...era) => [PYTHON, join(HERE, "sdk", folder, file), ...era];

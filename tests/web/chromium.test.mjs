@@ -13,6 +13,9 @@ const TYPES = { ".js": "text/javascript", ".mjs": "text/javascript", ".json": "a
 const node = execFileSync(join(root, "tests/node/install"), { encoding: "utf8" });
 const { chromium } = createRequire(join(dirname(node), "../"))("playwright-core"); // lies beside that Node
 
+/** Nothing here takes longer, unless something is wrong: machines are busy. */
+const PATIENCE = 60_000;
+
 let server, browser, page;
 
 before(async () => {
@@ -33,8 +36,10 @@ before(async () => {
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"].concat(
       ["--disable-background-networking", "--disable-component-update", "--disable-sync"],
     ),
+    timeout: PATIENCE,
   });
   page = await browser.newPage();
+  page.setDefaultTimeout(PATIENCE);
   await page.goto(`http://127.0.0.1:${server.address().port}/`);
 });
 

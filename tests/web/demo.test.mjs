@@ -1,7 +1,7 @@
 // `midcall demo`: every question of its gallery, answered once by a person in a real browser.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { calm, demo, eventually, person, shot, sleep } from "./world.mjs";
+import { calm, deadline, demo, eventually, person, shot, sleep, unhurried } from "./world.mjs";
 
 const dialog = (page) => page.getByRole("dialog");
 const button = (page, name) => dialog(page).getByRole("button", { name, exact: true });
@@ -166,9 +166,10 @@ test("steps follow each other, and three come at once", async () => {
 
 test("a server changes its mind: the dialog goes by itself", async () => {
   const running = await demo();
-  const page = await person(running);
+  const page = await unhurried(running, { withheld: "elicitation/closed" });
   await page.locator("#ask-taken_back").click();
   await dialog(page).waitFor();
+  await page.letGo();
   await dialog(page).waitFor({ state: "hidden" });
   await page.getByText("The server no longer needs an answer").first().waitFor();
   const { messages } = await eventually("the call ends", async () => {
@@ -180,15 +181,14 @@ test("a server changes its mind: the dialog goes by itself", async () => {
 
 test("a short deadline is counted down", async () => {
   const running = await demo();
-  const page = await person(running);
-  await page.clock.install();
-  await page.reload();
+  const page = await unhurried(running, { withheld: "elicitation/timeout" });
   await page.locator("#ask-hurry").click();
   await dialog(page).waitFor();
-  await page.clock.fastForward(12_000);
-  await dialog(page).getByText(/Closing in \d\ds/).first().waitFor();
-  await page.clock.fastForward(20_000);
-  await dialog(page).getByText(/Closing in \ds/).first().waitFor();
+  const end = await deadline(page);
+  await page.clock.pauseAt(end - 28_000);
+  await dialog(page).getByText("Closing in 28s").first().waitFor();
+  await page.clock.pauseAt(end - 8_000);
+  await dialog(page).getByText("Closing in 8s").first().waitFor();
   await shot(page, "demo-hurry-countdown");
 });
 

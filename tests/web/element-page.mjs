@@ -46,7 +46,7 @@ before(async () => {
     response.end(body);
   });
   await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS });
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS, timeout: PATIENCE });
 });
 
 afterEach(async () => {

@@ -69,6 +69,21 @@ test("a hostile pattern is ended, or needs no end", async () => {
   await soon("a hundred of them", () => problems(read({ properties: many }), content));
 });
 
+test("a machine that stands still for a while has its patterns enforced", async () => {
+  const { postMessage } = Worker.prototype;
+  const still = new Int32Array(new SharedArrayBuffer(4));
+  Worker.prototype.postMessage = function (message) {
+    postMessage.call(this, message);
+    queueMicrotask(() => Atomics.wait(still, 0, 0, 2_500)); // once its answer is waited for
+  };
+  try {
+    const it = { type: "string", pattern: "^b$" };
+    assert.deepEqual(await tells({ type: "object", properties: { it, other: { type: "string", pattern: "^c$" } } }, { it: "a", other: "a" }), ["pattern", "pattern"]);
+  } finally {
+    Worker.prototype.postMessage = postMessage;
+  }
+});
+
 test("large content is looked at no longer than needed", async () => {
   const it = Array.from({ length: 200_000 }, (_, n) => n);
   const tags = { type: "array", items: { type: "string" }, uniqueItems: true };

@@ -2,7 +2,7 @@
 // the same question goes on in another tab.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { anotherPerson, Desk, eventually, person, posts } from "./world.mjs";
+import { anotherPerson, Desk, eventually, person, posts, unhurried } from "./world.mjs";
 
 const WHO = { message: "Who?", requestedSchema: { type: "object", properties: { name: { type: "string", title: "Name" } }, required: ["name"] } };
 const LINK = { mode: "url", message: "Sign in", url: "https://server.example/elicit/abc", elicitationId: "e_1" };
@@ -27,16 +27,18 @@ for (const [what, onward] of [
   ["the answer is lost", (route) => route.abort()],
 ]) {
   test(`the time runs out while an answer is on its way, and ${what}: that is what is told`, async () => {
-    const desk = await Desk.start("--timeout", "9s"); // time to fill it in, on a busy machine too
-    const page = await person(desk);
-    await page.getByText("No questions right now").waitFor();
+    const desk = await Desk.start("--timeout", "2s");
+    const page = await unhurried(desk, { withheld: "elicitation/timeout" });
     const call = await held(page, "**/accept");
     const id = await desk.ask(WHO);
+    await dialog(page).waitFor();
+    await page.clock.runFor(1_000); // now it takes answers
     await dialog(page).getByLabel("Name").fill("Ana");
     await button(page, "Submit").click();
     await call.waiting;
     const ended = await desk.ended(id);
     assert.equal(ended.state, "timed_out");
+    await page.letGo();
     await dialog(page).waitFor(); // only the response says whose answer counted
     call.release(onward);
     await page.locator("mcp-elicitation.over").getByText("Time ran out").waitFor();
@@ -84,11 +86,11 @@ test("an answer that nobody takes is given up after a while, and can be sent aga
   const desk = await Desk.start();
   const page = await person("about:blank");
   await page.addInitScript(() => {
-    const real = AbortSignal.timeout;
     window.patience = [];
     AbortSignal.timeout = (time) => {
-      patience.push(time);
-      return real.call(AbortSignal, time / 40);
+      const one = new AbortController();
+      patience.push({ time, end: () => one.abort(new DOMException("It took too long", "TimeoutError")) });
+      return one.signal;
     };
   });
   await page.goto(desk.announced.launch);
@@ -97,8 +99,9 @@ test("an answer that nobody takes is given up after a while, and can be sent aga
   await dialog(page).getByLabel("Name").fill("Ana");
   await button(page, "Submit").click();
   await call.waiting;
+  assert.equal(await page.evaluate(() => patience.at(-1).time), 20_000);
+  await page.evaluate(() => patience.at(-1).end());
   await dialog(page).locator(".problems").getByText("This could not be sent").waitFor();
-  assert.equal(await page.evaluate(() => patience.at(-1)), 20_000);
   assert.equal(await dialog(page).getByLabel("Name").inputValue(), "Ana");
   await page.unroute("**/accept");
   await button(page, "Submit").click();

@@ -35,7 +35,7 @@ export const world = {
 
 before(async () => {
   await mkdir(SHOTS, { recursive: true });
-  world.browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS, headless: true });
+  world.browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS, headless: true, timeout: PATIENCE });
 });
 
 after(async () => {
@@ -146,6 +146,48 @@ export async function person(where, options = {}, query = "") {
   world.ending.push(() => context.close());
   return page;
 }
+
+/**
+ * A person whose page is in no hurry, however busy the machine is: its clock stands still until the story moves
+ * it, and from the first event named `withheld` on, it is told nothing before `page.letGo()`.
+ */
+export async function unhurried(where, { withheld, ...options } = {}) {
+  const page = await person("about:blank", options);
+  if (withheld) await page.addInitScript(withhold, withheld);
+  page.letGo = () => page.evaluate(() => window.letGo());
+  await page.clock.install({ time: Date.now() - 600_000 });
+  await page.clock.pauseAt(Date.now() - 300_000);
+  await page.goto(where.announced.launch);
+  await page.getByText("Connected", { exact: true }).waitFor();
+  await page.clock.setSystemTime(Date.now());
+  return page;
+}
+
+/** On the page: its events up to the first of that name; the others once they are let go. */
+function withhold(name) {
+  const { fetch } = window;
+  const gate = new Promise((resolve) => (window.letGo = resolve));
+  window.fetch = async (...how) => {
+    const response = await fetch(...how);
+    if (!response.ok || new URL(response.url).pathname !== "/elicitation/events") return response;
+    let half = "";
+    const events = new TransformStream({
+      async transform(text, onward) {
+        const whole = (half + text).split(/(?<=\n\n)/);
+        half = whole.at(-1).endsWith("\n\n") ? "" : whole.pop();
+        for (const event of whole) {
+          if (event.includes(`event: ${name}\n`)) await gate;
+          onward.enqueue(event);
+        }
+      },
+    });
+    const body = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(events).pipeThrough(new TextEncoderStream());
+    return new Response(body, response);
+  };
+}
+
+/** When the question that is shown ends, in milliseconds. */
+export const deadline = async (page) => Date.parse(await page.locator("mcp-elicitation:not(.over)").getAttribute("deadline"));
 
 export function record(page) {
   page.requests = [];

@@ -4,6 +4,7 @@
 //! outside. What others may build on is in `midcall-core` and `midcall-desk`.
 
 mod attend;
+mod awake;
 mod browser;
 mod claim;
 mod cli;

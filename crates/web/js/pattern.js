@@ -15,8 +15,13 @@ const HANGS = 2000;
 /** What all patterns of one check may take together. Loading the worker is no pattern's fault. */
 const TOGETHER = 1000;
 
+/** Each of these times has so many parts. A machine that stood still for a while has used up one of them. */
+const PARTS = 20;
+
 /** Longer ones are not enforced: nobody writes them by hand. */
 const LONGEST = 2000;
+
+/** What is left of a check's time, in milliseconds. @typedef {{left: number}} Budget */
 
 /** What is known about patterns and texts. What people typed is forgotten with it. */
 export class Answers {
@@ -24,7 +29,7 @@ export class Answers {
   #known = new Map();
   /** @type {Map<string, Set<string>>} */
   #wanted = new Map();
-  #until = 0;
+  #budget = { left: TOGETHER };
 
   /** @type {import("./check.js").Ask} */
   ask = (pattern, text) => {
@@ -41,9 +46,8 @@ export class Answers {
     const wanted = [...this.#wanted];
     this.#wanted.clear();
     if (wanted.length) await running();
-    this.#until ||= Date.now() + TOGETHER;
     for (const [pattern, texts] of wanted) {
-      const fits = await match(pattern, [...texts], this.#until);
+      const fits = await match(pattern, [...texts], this.#budget);
       const known = this.#known.get(pattern) ?? new Map();
       [...texts].forEach((text, index) => known.set(text, fits?.[index]));
       this.#known.set(pattern, known);
@@ -69,21 +73,21 @@ let turn = Promise.resolve();
 /**
  * Whether each text fits; undefined if the pattern is not enforced, or its turn came too late. One
  * after the other, so that only the guilty one is ended.
- * @param {string} pattern @param {string[]} texts @param {number} until @returns {Promise<boolean[] | undefined>}
+ * @param {string} pattern @param {string[]} texts @param {Budget} budget @returns {Promise<boolean[] | undefined>}
  */
-function match(pattern, texts, until) {
-  const answer = turn.then(() => (Date.now() < until ? run(pattern, texts) : undefined));
+function match(pattern, texts, budget) {
+  const answer = turn.then(() => (budget.left > 0 ? run(pattern, texts, budget) : undefined));
   turn = answer.then(() => {});
   return answer;
 }
 
-/** @param {string} pattern @param {string[]} texts @returns {Promise<boolean[] | undefined>} */
-async function run(pattern, texts) {
+/** @param {string} pattern @param {string[]} texts @param {Budget} budget @returns {Promise<boolean[] | undefined>} */
+async function run(pattern, texts, budget) {
   if (isRefused(pattern)) return;
   const worker = await running();
   if (!worker) return;
   worker.postMessage({ pattern, texts });
-  const fits = await heard(worker, HANGS);
+  const fits = await heard(worker, HANGS, budget);
   if (fits) return fits;
   refused.add(pattern);
   if (fits === undefined) {
@@ -100,19 +104,25 @@ async function start() {
 }
 
 /**
- * The worker's next word; undefined if it does not come in time.
- * @param {Worker} worker @param {number} time @returns {Promise<any>}
+ * The worker's next word; undefined if it does not come in time. What that took is taken from a budget.
+ * @param {Worker} worker @param {number} time @param {Budget} [budget] @returns {Promise<any>}
  */
-function heard(worker, time) {
+function heard(worker, time, budget = { left: 0 }) {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, time, undefined);
-    worker.onmessage = ({ data }) => {
+    const since = Date.now();
+    let parts = 0;
+    let timer = 0;
+    const end = (/** @type {any} */ word) => {
       clearTimeout(timer);
-      resolve(data);
+      budget.left -= Math.min(Date.now() - since, (parts * time) / PARTS);
+      resolve(word);
     };
-    worker.onerror = () => {
-      clearTimeout(timer);
-      resolve(undefined);
+    const wait = () => {
+      if (parts++ === PARTS) end(undefined);
+      else timer = setTimeout(wait, time / PARTS);
     };
+    wait();
+    worker.onmessage = ({ data }) => end(data);
+    worker.onerror = () => end(undefined);
   });
 }

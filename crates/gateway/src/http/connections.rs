@@ -10,8 +10,10 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
+
+use crate::awake::within;
 
 /// Connections at once. Those beyond wait in the system's own queue.
 const MOST: usize = 8_192;
@@ -49,7 +51,7 @@ pub async fn serve(listener: TcpListener, router: Router, closing: CancellationT
         });
     }
     drop(listener);
-    if timeout(GOODBYE, open.shutdown()).await.is_err() {
+    if within(GOODBYE, open.shutdown()).await.is_err() {
         tracing::debug!("some clients did not take their last response in time");
     }
 }

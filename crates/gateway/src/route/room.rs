@@ -13,10 +13,10 @@ use midcall_desk::{Desk, Rules};
 use midcall_store::{Mailroom, Memory};
 use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::awake::within;
 use crate::http::announce::Announced;
 use crate::http::{Bounds, Door, Server};
 use crate::local::{self, Flags, LocalDesk, Site};
@@ -127,6 +127,6 @@ impl Room {
         open.desk.shut_down().await;
         drop(serving.announced); // While the door is still ours: nobody else is taken for us.
         serving.closing.cancel();
-        let _ = timeout(GOODBYE, serving.task).await;
+        let _ = within(GOODBYE, serving.task).await;
     }
 }

@@ -6,11 +6,12 @@ use std::io;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until};
 
 use super::child::{self, Child, StartError};
 use super::upstream::Said;
 use super::{Line, Lines, Outbox};
+use crate::awake::within;
 use crate::frame::Frame;
 
 /// Its pipes. It is gone once it has ended and its last words are read.
@@ -125,7 +126,7 @@ impl Process {
     pub async fn close(mut self) {
         drop((self.lines.take(), self.out.take()));
         if self.exit.is_none() {
-            let _ = timeout(PATIENCE, self.child.end()).await;
+            let _ = within(PATIENCE, self.child.end()).await;
         }
         self.child.clear().await;
     }

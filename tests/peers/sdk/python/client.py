@@ -32,7 +32,7 @@ async def answer(context: ClientRequestContext, params: ElicitRequestParams) -> 
             await asyncio.sleep(prepared.get("after", 0) / 1000)
             return ElicitResult(action=prepared["action"], content=prepared.get("content"))
     try:
-        await asyncio.sleep(30)
+        await asyncio.sleep(120)
     except asyncio.CancelledError:
         tell(withdrawn=context.request_id)
         raise
@@ -54,7 +54,7 @@ async def call(client: Client, step: dict) -> None:
         answers.clear()
     answers.extend(step.get("answers", []))
     of = {"call": step["call"]} if "call" in step else {}
-    seconds = step.get("timeout", 30_000) / 1000
+    seconds = step.get("timeout", 120_000) / 1000
 
     async def progress(progress: float, total: float | None, message: str | None) -> None:
         tell(**of, progress={"progress": progress, "total": total, "message": message})

@@ -54,7 +54,7 @@ tell({ tools: (await client.listTools()).tools.map(({ name }) => name) });
 const taking = new Map();
 
 /** Calls a tool or another method, and tells how that went. */
-async function call({ call, method, tool, arguments: given = {}, answers: prepared = [], timeout = 30_000, quiet, takeBack }) {
+async function call({ call, method, tool, arguments: given = {}, answers: prepared = [], timeout = 120_000, quiet, takeBack }) {
   if (takeBack) return taking.get(takeBack).abort("taken back");
   answers = call === undefined ? prepared : [...answers, ...prepared]; // others may be open
   taking.set(call, new AbortController());

@@ -36,6 +36,7 @@ const BOOK = form("Which table?", {
 }, ["name", "guests"]);
 const LARGE = form("Thirty things", Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`field${n}`, text(`Field ${n}`)])));
 
+const SOON = { "dev.midcall/timeoutMs": 1_000 };
 const HELLO = { role: "user", content: { type: "text", text: "Say hello" } };
 
 /** How often each tool ran: a call that is made again shows here. */
@@ -58,8 +59,8 @@ const tools = {
     return brought;
   },
   both: () => Promise.all([ask(form("Which town?", { town: text("Town") })), ask(form("Which day?", { day: text("Day") }))]),
-  async insist() {
-    const brought = [];
+  async insist({ hurry }) {
+    const brought = hurry ? [await ask({ ...BOOK, _meta: SOON })] : [];
     while (brought.length < 3 && brought.at(-1)?.action !== "accept") brought.push(await ask(BOOK));
     return brought;
   },
@@ -89,7 +90,7 @@ const tools = {
     return [];
   },
   numbered: async ({ number }) => [await ask(form(`Number ${number}`, { value: text("Value") }))],
-  brief: async () => [await ask({ ...CONFIRM, _meta: { "dev.midcall/timeoutMs": 1_000 } })],
+  brief: async () => [await ask({ ...CONFIRM, _meta: SOON })],
   sample: async () => [await brings(server.createMessage({ messages: [HELLO], maxTokens: 100 }))],
   roots: async () => [await brings(server.listRoots())],
   ran: async () => ran,

@@ -47,7 +47,7 @@ tell({ opened: { server: client.getServerVersion(), revision: client.getNegotiat
 tell({ tools: (await client.listTools()).tools.map(({ name }) => name) });
 
 /** Calls a tool or another method, and tells how that went. */
-async function call({ call, method, tool, arguments: given = {}, answers: prepared = [], timeout = 30_000, quiet }) {
+async function call({ call, method, tool, arguments: given = {}, answers: prepared = [], timeout = 120_000, quiet }) {
   answers = call === undefined ? prepared : [...answers, ...prepared]; // others may be open
   const options = { timeout, ...(quiet ? {} : { onprogress: (progress) => tell({ call, progress }) }) };
   const calling = method ? client.request({ method }, ANY, options) : client.callTool({ name: tool, arguments: given }, options);

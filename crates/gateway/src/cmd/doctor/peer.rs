@@ -11,8 +11,9 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio::task::coop::consume_budget;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout};
 
+use crate::awake::within;
 use crate::frame::{Frame, Id, Kind, Members};
 use crate::transport::child::{Child, StartError};
 use crate::transport::{Line, Lines, Outbox, Reading};
@@ -104,7 +105,8 @@ impl Peer {
         let id = Id::from(self.asked);
         self.to
             .push(Frame::request(&id, method, params).into_bytes());
-        let answer = timeout_at(until, self.answer(&id)).await;
+        let patience = until.saturating_duration_since(Instant::now());
+        let answer = within(patience, self.answer(&id)).await;
         answer.unwrap_or(Err(Trouble::Silent))
     }
 

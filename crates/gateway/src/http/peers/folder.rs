@@ -15,10 +15,11 @@ use std::{env, iter};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::geteuid;
 use serde::Deserialize;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use super::super::announce::{Announced, Announcement};
 use super::Peer;
+use crate::awake::within;
 
 /// A folder that is this user's alone.
 #[derive(Clone, Debug)]
@@ -106,15 +107,18 @@ impl Folder {
     /// Waits for the right to decide. Whoever holds it for too long is not waited for.
     pub async fn turn(&self) -> Turn {
         let path = self.path.join("turn");
-        let until = Instant::now() + TURN;
         let lock = private().create(true).truncate(false).open(path).ok();
-        while let Some(lock) = &lock
-            && flock(lock, FlockOperation::NonBlockingLockExclusive).is_err()
-            && Instant::now() < until
-        {
-            sleep(LOOK).await;
+        if let Some(lock) = &lock {
+            let _ = within(TURN, ours(lock)).await;
         }
         Turn { _lock: lock }
+    }
+}
+
+/// Waits until a lock is ours.
+async fn ours(lock: &File) {
+    while flock(lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+        sleep(LOOK).await;
     }
 }
 
@@ -179,6 +183,7 @@ fn private() -> OpenOptions {
 mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
+    use tokio::time::Instant;
 
     /// A place for a folder, which goes with this value.
     struct Place(PathBuf);

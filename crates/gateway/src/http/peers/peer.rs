@@ -11,11 +11,11 @@ use hyper_util::rt::TokioIo;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::Standing;
 use super::calls::{Admitted, Hello};
+use crate::awake::within;
 
 /// Where it is, and the key that it left for others like it. No `Debug`: it holds that key.
 #[derive(Clone)]
@@ -74,7 +74,7 @@ impl Peer {
     }
 
     async fn call<T: DeserializeOwned>(&self, path: &str, body: Value) -> Result<T, PeerError> {
-        let answered = timeout(PATIENCE, self.post(path, body)).await;
+        let answered = within(PATIENCE, self.post(path, body)).await;
         let (status, text) = answered
             .map_err(|_| PeerError::Unreachable)?
             .ok_or(PeerError::Unreachable)?;

@@ -8,8 +8,9 @@ use std::pin::pin;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
+use crate::awake::within;
 use crate::browser::{self, Asked};
 use crate::http::peers::{Peer, Standing};
 use crate::http::{Door, Expected};
@@ -47,8 +48,8 @@ pub async fn bring(door: Door) {
             }
         };
         drop(turn);
-        let hears = timeout(patience, door.sign(start)).await.is_ok();
-        if hears && timeout(COMING, door.opened()).await.is_ok() {
+        let hears = within(patience, door.sign(start)).await.is_ok();
+        if hears && within(COMING, door.opened()).await.is_ok() {
             return;
         }
         // A tab that did not come may be asleep.
@@ -59,7 +60,7 @@ pub async fn bring(door: Door) {
 /// Opens a browser, and waits for the tab.
 async fn launch(door: &Door, expected: Expected) {
     let asked = browser::open(&door.launch_now());
-    let mut shown = pin!(timeout(COMING, door.opened()));
+    let mut shown = pin!(within(COMING, door.opened()));
     tokio::select! {
         _ = &mut shown => {}
         () = failed(asked) => {

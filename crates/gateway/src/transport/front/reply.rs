@@ -16,6 +16,7 @@ use super::call::Nth;
 use super::headers::Accepts;
 use super::seat::Reading;
 use super::stream::Event;
+use crate::awake::within;
 use crate::frame::Frame;
 
 /// How a client wants its answer.
@@ -44,7 +45,7 @@ pub async fn answer(mut reading: Reading, manner: Manner) -> Response {
     }
     let first = loop {
         let first = match manner.accepts.events {
-            true => match timeout(manner.soon, reading.next()).await {
+            true => match within(manner.soon, reading.next()).await {
                 Ok(first) => first,
                 Err(_) => break None,
             },

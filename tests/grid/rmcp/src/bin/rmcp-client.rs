@@ -154,7 +154,7 @@ async fn call(running: &Running, step: Value) {
             told.open.push(name.clone());
         }
     }
-    let timeout = Duration::from_millis(step["timeout"].as_u64().unwrap_or(30_000));
+    let timeout = Duration::from_millis(step["timeout"].as_u64().unwrap_or(120_000));
     let calling = tokio::time::timeout(timeout, request(running, &step));
     let went = calling
         .await
