@@ -291,7 +291,7 @@ impl Ask {
         let Wanted(wants) = link.kind.wanted(&link.message)?;
         if let crate::kind::Wants::Link { id, .. } = &wants {
             let current = call.current().ok_or(AskError::Gone)?;
-            call.asks.linked(id, current.peer);
+            call.asks.linked(id, current.peer.clone());
         }
         let settings = &call.asks.settings;
         let asking = Asking {

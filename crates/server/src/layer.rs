@@ -145,9 +145,9 @@ impl<S: Service<RoleServer>> Layer<S> {
         hints: model::Hints,
         mut context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let current = Some(Current::of(&context));
         let (method, name) = (place.method, place.name.clone());
-        let call = Call::new(self.asks.clone(), method, name, client, hints, current);
+        let call = Call::new(self.asks.clone(), method, name, client, hints);
+        let here = call.here(Current::of(&context));
         let questions = Questions(call.clone());
         // The request's own token ends with its response, and a tool that waits outlives that.
         let cancelled = std::mem::replace(&mut context.ct, call.over.clone());
@@ -172,13 +172,13 @@ impl<S: Service<RoleServer>> Layer<S> {
         };
         let owner = self.owner(&place, client);
         let round = first.round.clone();
+        drop(here); // Nobody hears of progress after a result.
         if !self.asks.parks.park(owner, running, questions, first) {
             let why = Nobody::Crowded;
             let required = None;
             let text = AskError::Unavailable { why, required }.to_string();
             return failed(text, place.method, client);
         }
-        call.away();
         self.tell(&round, &place, client, hints.structured)
     }
 
@@ -231,9 +231,10 @@ impl<S: Service<RoleServer>> Layer<S> {
         if let ServerResult::ListToolsResult(list) = &mut result
             && self.asks.settings.model
         {
-            // What one client is told is not for another.
-            list.cache_scope = list.cache_scope.as_ref().map(|_| CacheScope::Private);
-            list.ttl_ms = list.ttl_ms.map(|_| 0);
+            // What one client is told is not for another. If it is not said, it is for all.
+            let is_modern = client.is_modern();
+            list.cache_scope = is_modern.then_some(CacheScope::Private);
+            list.ttl_ms = is_modern.then_some(0);
         }
         if let (ServerResult::ListToolsResult(list), Some(mut all)) = (&mut result, all) {
             all.learn(&list.tools);
@@ -270,7 +271,7 @@ impl<S: Service<RoleServer>> Layer<S> {
             let Ok(ServerResult::ListToolsResult(page)) =
                 self.inner.handle_request(request, context.clone()).await
             else {
-                break;
+                return tools; // As far as it is known. The next call looks again.
             };
             tools.learn(&page.tools);
             cursor = page.next_cursor;
@@ -336,6 +337,15 @@ impl<S: Service<RoleServer>> Service<RoleServer> for Layer<S> {
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
         self.inner.supported_protocol_versions()
+    }
+}
+
+impl<S> Drop for Layer<S> {
+    /// Nobody else may go on with what was asked in a session.
+    fn drop(&mut self) {
+        if *self.is_session.get_mut() {
+            self.asks.parks.end(&self.session);
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 //! Elsewhere: how a round is said and how its name is guarded (`layer`).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use midcall_core::wire::{ElicitResult, InputResponses};
@@ -153,11 +154,26 @@ impl Parks {
         has_room
     }
 
-    /// The call that a round belongs to, and which of its rounds it is.
-    pub fn find(&self, name: &str) -> Option<(Arc<Parked>, usize)> {
+    /// The call that a round belongs to, and which of its rounds it is. Whoever has found it need
+    /// not fear that others take its room.
+    pub fn find(&self, name: &str) -> Option<(Waiter, usize)> {
         let waiting = self.lock();
-        let (number, round) = waiting.rounds.get(name)?;
-        Some((waiting.calls.get(number)?.clone(), *round))
+        let (number, at) = *waiting.rounds.get(name)?;
+        let parked = waiting.calls.get(&number)?.clone();
+        drop(waiting);
+        Some((parked.wait()?, at))
+    }
+
+    /// Drops the calls of a session.
+    pub fn end(&self, session: &str) {
+        let waiting = self.lock();
+        let theirs = waiting.calls.values();
+        let theirs = theirs.filter(|parked| parked.owner.starts_with(session));
+        let theirs: Vec<_> = theirs.cloned().collect();
+        drop(waiting);
+        for parked in theirs {
+            self.forget(&parked);
+        }
     }
 
     /// Drops a call, its tool included.
@@ -243,8 +259,8 @@ impl Parked {
         self.lock().rounds[at].clone()
     }
 
-    /// Hands in a client's answers to a round. `false` if none of them was asked for, and something
-    /// still is.
+    /// Hands in a client's answers to a round. `false` if none of them was asked for, something
+    /// still is, and it is the last round.
     pub fn answer(&self, at: usize, responses: &InputResponses, outcomes: Option<&Value>) -> bool {
         let mut state = self.lock();
         let asked = state.rounds[at].asked.clone();
@@ -256,7 +272,7 @@ impl Parked {
             let outcome = outcomes.and_then(|outcomes| outcomes.get(&asking.key).cloned());
             answered |= state.reply(asking, Reply { result, outcome });
         }
-        answered || !asked.iter().any(|asking| state.is_open(asking))
+        answered || state.rounds[at].next.is_some() || !state.is_asked(at)
     }
 
     /// Hands in what a model says to the question of a round. `false` if it is not open any more.
@@ -271,16 +287,19 @@ impl Parked {
         answered
     }
 
-    /// A request of the client is there, and waits.
-    pub fn wait(self: &Arc<Self>) -> Waiter {
+    /// A request of the client is there, and waits. None if the call has just made room.
+    fn wait(self: &Arc<Self>) -> Option<Waiter> {
         let mut state = self.lock();
+        let mut waiting = self.call.asks.parks.lock();
+        waiting.calls.get(&self.number)?;
+        waiting.idle.remove(&self.number);
         state.waiters += 1;
-        self.call.asks.parks.lock().idle.remove(&self.number);
-        Waiter(self.clone())
+        Some(Waiter(self.clone()))
     }
 
-    /// What comes after a round; waits for it. None once the call was dropped.
-    pub async fn next(self: &Arc<Self>, at: usize) -> Option<Next> {
+    /// What comes after a round; waits for it. What was told already is told again, unless it is
+    /// answered. None once the call was dropped.
+    pub async fn next(&self, mut at: usize) -> Option<Next> {
         let parks = self.call.asks.parks.clone();
         loop {
             let changed = self.changed.notified();
@@ -288,8 +307,11 @@ impl Parked {
             changed.as_mut().enable();
             {
                 let mut state = self.lock();
-                if let Some(next) = state.rounds[at].next {
-                    return Some(Next::Asked(state.rounds[next].clone()));
+                while let Some(next) = state.rounds[at].next {
+                    if state.is_asked(next) {
+                        return Some(Next::Asked(state.rounds[next].clone()));
+                    }
+                    at = next;
                 }
                 if let Some(outcome) = &state.outcome {
                     return Some(Next::Over(Outcome::clone(outcome)));
@@ -313,9 +335,21 @@ impl Parked {
 }
 
 impl Waiter {
-    /// Whether no other request waits.
-    pub fn is_alone(&self) -> bool {
-        self.0.lock().waiters == 1
+    /// It is taken back. The call goes with it, unless another request waits: clients repeat a retry
+    /// when its connection breaks, and that is noticed later.
+    pub fn leave(self) {
+        let is_alone = self.0.lock().waiters == 1;
+        if is_alone {
+            self.0.call.asks.parks.forget(&self.0);
+        }
+    }
+}
+
+impl Deref for Waiter {
+    type Target = Parked;
+
+    fn deref(&self) -> &Parked {
+        &self.0
     }
 }
 
@@ -341,9 +375,12 @@ impl State {
         open.reply.send(Box::new(reply)).is_ok()
     }
 
-    fn is_open(&self, asking: &Arc<Asking>) -> bool {
+    /// Whether the tool still waits for an answer to some question of a round.
+    fn is_asked(&self, at: usize) -> bool {
+        let asked = &self.rounds[at].asked;
+        let is_meant = |open: &Open| asked.iter().any(|asked| Arc::ptr_eq(asked, &open.asking));
         let mut open = self.open.iter();
-        open.any(|open| Arc::ptr_eq(&open.asking, asking) && !open.reply.is_closed())
+        open.any(|open| is_meant(open) && !open.reply.is_closed())
     }
 
     /// Makes a round of what is open, after the last one.

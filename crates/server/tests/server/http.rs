@@ -138,8 +138,8 @@ async fn a_session_asks_on_the_stream_of_its_call() {
     let service = service(Asks::new(), true);
     let client = Http::open(&service, json!({"elicitation": {}})).await;
     assert!(client.session.is_some());
-    for round in 0..2 {
-        let mut stream = client.tool(1 + round, "one", json!({"kind": "text"})).await;
+    for (id, tool) in [(1, "one"), (2, "one"), (3, "apart")] {
+        let mut stream = client.tool(id, tool, json!({"kind": "text"})).await;
         let question = stream.next().await;
         assert_eq!(question["method"], "elicitation/create", "{question}");
         let answer = json!({"jsonrpc": "2.0", "id": question["id"],

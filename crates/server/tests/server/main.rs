@@ -1,5 +1,6 @@
 //! Stories of servers that ask, played with every kind of client.
 
+mod again;
 mod carriers;
 #[path = "../../examples"]
 mod examples {
@@ -13,6 +14,7 @@ mod frontmcp;
 mod http;
 mod kinds;
 mod links;
+mod listed;
 mod misuse;
 mod races;
 mod rounds;
