@@ -7,8 +7,7 @@
 mod resume;
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rmcp::model::{
     CacheScope, ClientNotification, ClientRequest, CustomResult, InputResponses as Responses,
@@ -47,9 +46,8 @@ use crate::token;
 pub struct Layer<S> {
     inner: Arc<S>,
     asks: Asks,
-    /// What questions of this connection belong to, if it is one.
-    session: String,
-    is_session: AtomicBool,
+    /// What questions of this connection belong to, once it is a session.
+    session: OnceLock<String>,
     tools: Mutex<Option<Tools>>,
 }
 
@@ -70,8 +68,7 @@ impl<S: Service<RoleServer>> Layer<S> {
         Self {
             inner: Arc::new(handler),
             asks,
-            session: token::random(),
-            is_session: AtomicBool::new(false),
+            session: OnceLock::new(),
             tools: Mutex::default(),
         }
     }
@@ -94,7 +91,7 @@ impl<S: Service<RoleServer>> Layer<S> {
 
     /// A client opens a session with this layer: what is asked in it is asked of nobody else.
     pub(crate) fn opens(&self) {
-        self.is_session.store(true, Ordering::Relaxed);
+        self.session.get_or_init(token::random);
     }
 
     async fn call(
@@ -106,12 +103,17 @@ impl<S: Service<RoleServer>> Layer<S> {
         let Some(asker) = Asker::of(&mut request) else {
             return self.inner.handle_request(request, context).await;
         };
-        let arguments = asker.arguments.cloned().unwrap_or_default();
+        let none = JsonObject::new();
+        let arguments = asker.arguments.unwrap_or(&none);
         let place = Place {
             principal: self.asks.principal_of(&context)?,
             method: asker.method,
             name: asker.name.clone(),
-            arguments: token::digest_of(&Value::Object(arguments)),
+            // Only a round is come back to with the same call.
+            arguments: match client.is_modern() {
+                true => token::digest_of(arguments),
+                false => [0; 32],
+            },
         };
         if let Some(state) = asker.state.take() {
             match place.open(&state, &self.asks.settings.keys) {
@@ -294,12 +296,8 @@ impl<S: Service<RoleServer>> Layer<S> {
 
     /// Whom a waiting call belongs to. In the modern era there is no connection to bind it to.
     fn owner(&self, place: &Place, client: Client) -> String {
-        let is_session = !client.is_modern() && self.is_session.load(Ordering::Relaxed);
-        let session = if is_session {
-            self.session.as_str()
-        } else {
-            ""
-        };
+        let session = self.session.get().filter(|_| !client.is_modern());
+        let session = session.map_or("", String::as_str);
         format!("{session}\n{}", place.principal)
     }
 }
@@ -343,8 +341,8 @@ impl<S: Service<RoleServer>> Service<RoleServer> for Layer<S> {
 impl<S> Drop for Layer<S> {
     /// Nobody else may go on with what was asked in a session.
     fn drop(&mut self) {
-        if *self.is_session.get_mut() {
-            self.asks.parks.end(&self.session);
+        if let Some(session) = self.session.get() {
+            self.asks.parks.end(session);
         }
     }
 }

@@ -124,13 +124,13 @@ impl<K: Kind> Question<K> {
         let call = self.ask.call()?.clone();
         let settings = &call.asks.settings;
         let limit = Limits::default().message_bytes;
-        if self.message.len() > limit {
-            let bytes = self.message.len();
+        let bytes = self.message.len() + self.because.as_ref().map_or(0, String::len);
+        if bytes > limit {
             return Err(Unaskable::MessageTooLong { bytes, limit }.into());
         }
         let Wanted(mut wants) = self.kind.wanted(&self.message)?;
         if let (Some(content), Wants::Form(shape)) = (&self.suggested, &mut wants) {
-            *shape = Arc::new(shape.suggesting(content.clone())?);
+            *shape = shape.suggesting(content.clone())?;
         }
         let mut asking = Arc::new(Asking {
             key: self.id.clone().unwrap_or_else(|| call.key()),
