@@ -1,18 +1,18 @@
 //! The layer: what becomes of each request of a client.
 //!
 //! In: requests as `rmcp` reads them. Out: the handler's results, rounds, and what a model is told.
-//! Elsewhere: coming back to a call that waits (`resume`), calls that wait (`park`), which way a
-//! question goes (`call`).
+//! Elsewhere: requests in which a handler can ask (`asker`), coming back to a call that waits
+//! (`resume`), calls that wait (`park`), which way a question goes (`call`).
 
+mod asker;
 mod resume;
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rmcp::model::{
-    CacheScope, ClientNotification, ClientRequest, CustomResult, InputResponses as Responses,
-    JsonObject, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerConfig,
-    ServerResult,
+    CacheScope, ClientNotification, ClientRequest, CustomResult, JsonObject, ListToolsRequest,
+    PaginatedRequestParams, ProtocolVersion, ServerConfig, ServerResult,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, Service};
@@ -28,6 +28,7 @@ use crate::park::{First, Round};
 use crate::place::{Brought, Place};
 use crate::running::Running;
 use crate::token;
+use asker::Asker;
 
 /// A handler whose tools, prompts and resources can ask: [`Asks::around`],
 /// [`WithAsks::with_asks`](crate::WithAsks::with_asks). It is a service like the handler itself.
@@ -49,15 +50,6 @@ pub struct Layer<S> {
     /// What questions of this connection belong to, once it is a session.
     session: OnceLock<String>,
     tools: Mutex<Option<Tools>>,
-}
-
-/// A request in which somebody can be asked, and the members that a retry adds.
-struct Asker<'a> {
-    method: Method,
-    name: String,
-    arguments: Option<&'a JsonObject>,
-    responses: &'a mut Option<Responses>,
-    state: &'a mut Option<String>,
 }
 
 /// How many pages of tools are looked at.
@@ -344,35 +336,6 @@ impl<S> Drop for Layer<S> {
         if let Some(session) = self.session.get() {
             self.asks.parks.end(session);
         }
-    }
-}
-
-impl<'a> Asker<'a> {
-    fn of(request: &'a mut ClientRequest) -> Option<Self> {
-        Some(match request {
-            ClientRequest::CallToolRequest(call) => Self {
-                method: Method::Tool,
-                name: call.params.name.to_string(),
-                arguments: call.params.arguments.as_ref(),
-                responses: &mut call.params.input_responses,
-                state: &mut call.params.request_state,
-            },
-            ClientRequest::GetPromptRequest(get) => Self {
-                method: Method::Prompt,
-                name: get.params.name.clone(),
-                arguments: get.params.arguments.as_ref(),
-                responses: &mut get.params.input_responses,
-                state: &mut get.params.request_state,
-            },
-            ClientRequest::ReadResourceRequest(read) => Self {
-                method: Method::Resource,
-                name: read.params.uri.clone(),
-                arguments: None,
-                responses: &mut read.params.input_responses,
-                state: &mut read.params.request_state,
-            },
-            _ => return None,
-        })
     }
 }
 

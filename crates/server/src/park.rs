@@ -6,7 +6,10 @@
 //! round. What was told once is told again to whoever asks again, and the tool runs once.
 //!
 //! In: [`Parks::park`]. Out: [`Parked::next`].
-//! Elsewhere: how a round is said and how its name is guarded (`layer`).
+//! Elsewhere: what is open and becomes a round (`round`), how one is said and how its name is
+//! guarded (`layer`, `place`).
+
+mod round;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Deref;
@@ -15,14 +18,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use midcall_core::wire::{ElicitResult, InputResponses};
 use serde_json::Value;
 use tokio::sync::Notify;
-use tokio::task::AbortHandle;
 
-use crate::asking::{Asking, Reply};
+use crate::asking::Reply;
 use crate::call::Call;
-use crate::inbox::{Open, Questions};
-use crate::observe::Carrier;
+use crate::inbox::Questions;
 use crate::running::{Outcome, Running};
-use crate::token;
+use round::State;
+pub(crate) use round::{First, Round};
 
 /// The calls that wait.
 #[derive(Default)]
@@ -50,56 +52,14 @@ pub(crate) struct Parked {
     changed: Notify,
 }
 
-#[derive(Default)]
-struct State {
-    open: Vec<Open>,
-    rounds: Vec<Round>,
-    outcome: Option<Box<Outcome>>,
-    task: Option<AbortHandle>,
-    /// How many requests wait for what is next.
-    waiters: usize,
-    /// It was dropped: nobody comes back to it.
-    gone: bool,
-}
-
-/// A call that asks something, about to be parked.
-pub(crate) struct First {
-    state: State,
-    pub round: Round,
-}
-
 /// A request that waits for what is next in a call.
 pub(crate) struct Waiter(Arc<Parked>);
-
-/// What a client was asked at once.
-#[derive(Clone)]
-pub(crate) struct Round {
-    pub name: String,
-    pub asked: Vec<Arc<Asking>>,
-    pub carrier: Carrier,
-    /// What a model said, once it did.
-    pub said: Option<[u8; 32]>,
-    /// The round after it, once there is one.
-    next: Option<usize>,
-}
 
 /// What is told to whoever waits.
 #[expect(clippy::large_enum_variant, reason = "it is told at once and not kept")]
 pub(crate) enum Next {
     Over(Outcome),
     Asked(Round),
-}
-
-impl First {
-    /// The first round of what is open. None if nobody waits for an answer any more.
-    pub fn of(open: Vec<Open>) -> Option<Self> {
-        let mut state = State {
-            open,
-            ..State::default()
-        };
-        let round = state.ask_next(None)?;
-        Some(Self { state, round })
-    }
 }
 
 impl Parks {
@@ -361,59 +321,5 @@ impl Drop for Waiter {
             let mut waiting = self.0.call.asks.parks.lock();
             waiting.idle.insert(self.0.number);
         }
-    }
-}
-
-impl State {
-    /// Gives an answer to the tool, if it still waits for it.
-    fn reply(&mut self, asking: &Arc<Asking>, reply: Reply) -> bool {
-        let is_meant = |open: &Open| Arc::ptr_eq(&open.asking, asking);
-        let Some(found) = self.open.iter().position(is_meant) else {
-            return false;
-        };
-        let open = self.open.remove(found);
-        open.reply.send(Box::new(reply)).is_ok()
-    }
-
-    /// Whether the tool still waits for an answer to some question of a round.
-    fn is_asked(&self, at: usize) -> bool {
-        let asked = &self.rounds[at].asked;
-        let is_meant = |open: &Open| asked.iter().any(|asked| Arc::ptr_eq(asked, &open.asking));
-        let mut open = self.open.iter();
-        open.any(|open| is_meant(open) && !open.reply.is_closed())
-    }
-
-    /// Makes a round of what is open, after the last one.
-    fn ask_next(&mut self, after: Option<usize>) -> Option<Round> {
-        self.open.retain(|open| !open.reply.is_closed());
-        let carrier = self.open.first()?.carrier;
-        let mut asked: Vec<Arc<Asking>> = Vec::new();
-        for open in self.open.iter().filter(|open| open.carrier == carrier) {
-            // Two of one name could not be told apart: the second waits for the next round.
-            let is_new = asked.iter().all(|told| told.key != open.asking.key);
-            if is_new {
-                asked.push(open.asking.clone());
-            }
-        }
-        if let Some(after) = after {
-            let is_last = after + 1 == self.rounds.len();
-            let told = &self.rounds[after].asked;
-            let is_told = |asking: &Arc<Asking>| told.iter().any(|told| Arc::ptr_eq(told, asking));
-            if !is_last || (asked.len() == told.len() && asked.iter().all(is_told)) {
-                return None; // The same again: it waits for an answer, not for a round.
-            }
-            self.rounds[after].next = Some(self.rounds.len());
-        }
-        asked.shrink_to_fit();
-        let round = Round {
-            name: token::random(),
-            asked,
-            carrier,
-            said: None,
-            next: None,
-        };
-        self.rounds.reserve_exact(1);
-        self.rounds.push(round.clone());
-        Some(round)
     }
 }
