@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Number, Value};
 
+use super::error::{FormError, nonsense};
 use super::pattern::Patterns;
-use super::read::{FormError, nonsense};
 use super::{At, Count, Format, Range, Schema, Step, Text};
 
 type Keywords = Map<String, Value>;

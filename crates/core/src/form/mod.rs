@@ -8,8 +8,10 @@
 //! Elsewhere: how a form is said in an older revision ([`wire::Telling`](crate::wire::Telling)).
 
 mod check;
+mod error;
 mod fill;
 mod format;
+mod inline;
 mod keyword;
 mod number;
 mod offers;
@@ -27,10 +29,10 @@ use serde_json::{Map, Number, Value};
 
 use crate::secret::{self, Secret};
 
+pub use error::FormError;
 pub use format::{Format, OtherFormat};
 pub use pattern::Pattern;
 pub use problem::{Fault, Problem};
-pub use read::FormError;
 pub use repair::{Repair, Repaired};
 pub use schema::Schema;
 

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::check::Key;
+use super::error::{FormError, nonsense};
 use super::keyword::{text, texts};
-use super::read::{FormError, Reader, nonsense};
+use super::read::Reader;
 use super::repair::Repaired;
 use super::shape::has_type;
 use super::{At, Offer, Offers};

@@ -4,13 +4,14 @@
 //! sub-schema is taken apart once: a kind takes the keywords it understands, a rule that no
 //! kind understands is kept in `beyond`, and whatever is left goes to `rest` unchanged.
 //!
-//! Elsewhere: which shape a sub-schema has, before it is taken apart (`shape`), the types of
-//! single keywords (`keyword`), the options of a choice (`offers`).
+//! Elsewhere: what is behind a `$ref` (`inline`), which shape a sub-schema has, before it is taken
+//! apart (`shape`), the types of single keywords (`keyword`), the options of a choice (`offers`).
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::error::nonsense;
 use super::keyword::{count, range, text, text_rules, texts};
 use super::pattern::Patterns;
 use super::repair::{Repair, Repaired};
@@ -18,70 +19,6 @@ use super::schema::{Effort, MOST_RULES};
 use super::shape::{Shape, is_rule, without_null};
 use super::*;
 use crate::limits::{Limits, is_within, left};
-
-/// Why a schema is not a form. A pointer says where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FormError {
-    /// More bytes than [`Limits::schema_bytes`].
-    #[error("the schema is longer than the {limit} bytes that are read")]
-    TooLong {
-        /// How long it may be.
-        limit: usize,
-    },
-    /// A longer name than [`Limits::name_bytes`].
-    #[error("at `{}`: a field's name is longer than {limit} bytes", shown(.path))]
-    NameTooLong {
-        /// A JSON Pointer to where the field stands.
-        path: String,
-        /// How long it may be.
-        limit: usize,
-    },
-    /// Not JSON, or nested deeper than any form.
-    #[error("the schema is not JSON: {0}")]
-    NotJson(String),
-    /// More fields than [`Limits::fields`].
-    #[error("the form has more than {limit} fields")]
-    TooManyFields {
-        /// How many it may have.
-        limit: usize,
-    },
-    /// More options than [`Limits::options`].
-    #[error("at `{}`: more than {limit} options", shown(.path))]
-    TooManyOptions {
-        /// A JSON Pointer into the schema.
-        path: String,
-        /// How many there may be.
-        limit: usize,
-    },
-    /// More options in all than [`Limits::options_in_all`].
-    #[error("the form has more than {limit} options in all, counted for each field that has them")]
-    TooManyOptionsInAll {
-        /// How many there may be.
-        limit: usize,
-    },
-    /// More to read than [`Limits::words_bytes`].
-    #[error(
-        "the titles, descriptions and options of the form are longer than {limit} bytes in all, counted for each field that has them"
-    )]
-    TooManyWords {
-        /// How long they may be.
-        limit: usize,
-    },
-    /// More bytes behind `$ref`s than [`Limits::inlined_bytes`].
-    #[error("following the schema's $refs adds more than {limit} bytes to it")]
-    TooMuchInlined {
-        /// How many there may be.
-        limit: usize,
-    },
-    /// Something that means nothing.
-    #[error("at `{}`: {why}", shown(.path))]
-    Nonsense {
-        /// A JSON Pointer into the schema.
-        path: String,
-        /// What was expected.
-        why: &'static str,
-    },
-}
 
 impl Form {
     /// Reads a schema from its text.
@@ -155,11 +92,11 @@ pub(super) struct Reader<'a> {
     options: usize,
     words: usize,
     /// Bytes that may still be inlined.
-    inlined: usize,
+    pub inlined: usize,
     /// Nodes of rules that may still be enforced.
     rules: usize,
     patterns: Patterns,
-    shared: Option<Arc<Map<String, Value>>>,
+    pub shared: Option<Arc<Map<String, Value>>>,
     repairs: Vec<Repair>,
 }
 
@@ -403,54 +340,6 @@ impl Reader<'_> {
         )
     }
 
-    /// Follows a `$ref` into the schema itself, also one that is wrapped in an `allOf` by
-    /// itself, keeping the title or default that stands beside it. With rules beside it, or
-    /// where it leads elsewhere, it stays: it is a rule then.
-    fn inline(
-        &mut self,
-        mut schema: Map<String, Value>,
-        at: &At<'_>,
-    ) -> Result<Map<String, Value>, FormError> {
-        const HOPS: usize = 8;
-        for _ in 0..HOPS {
-            let shared = self.shared.as_deref();
-            let (keyword, found) = match (schema.get("$ref"), schema.get("allOf")) {
-                (Some(Value::String(target)), None) => {
-                    ("$ref", shared.and_then(|all| schema::local(target, all)))
-                }
-                (None, Some(Value::Array(all))) if all.len() == 1 => ("allOf", all.first()),
-                _ => break,
-            };
-            let Some(whole @ Value::Object(found)) = found else {
-                break;
-            };
-            if schema.keys().any(|name| name != keyword && is_rule(name)) {
-                break;
-            }
-            let limit = self.limits.inlined_bytes;
-            self.inlined = left(whole, self.inlined).ok_or(FormError::TooMuchInlined { limit })?;
-            let mut found = found.clone();
-            schema.shift_remove(keyword);
-            found.append(&mut schema);
-            schema = found;
-            if keyword == "$ref" {
-                self.repaired(at, Repaired::RefInlined);
-            }
-        }
-        // Some serializers write `null` for what is absent.
-        schema.retain(|keyword, rule| {
-            !rule.is_null() || matches!(keyword.as_str(), "default" | "const")
-        });
-        // A list of one type is that type.
-        if let Some(Value::Array(types)) = schema.get_mut("type")
-            && types.len() == 1
-            && let Some(only) = types.pop()
-        {
-            schema.insert("type".into(), only);
-        }
-        Ok(schema)
-    }
-
     pub fn repaired(&mut self, at: &At<'_>, what: Repaired) {
         if self.repairs.len() >= MOST_REPAIRS {
             return;
@@ -474,20 +363,5 @@ fn items(schema: &mut Map<String, Value>) -> Map<String, Value> {
 fn put_back(items: Map<String, Value>, schema: &mut Map<String, Value>) {
     if !items.is_empty() {
         schema.insert("items".into(), Value::Object(items));
-    }
-}
-
-pub(super) fn nonsense(at: &At<'_>, why: &'static str) -> FormError {
-    FormError::Nonsense {
-        path: at.pointer(),
-        why,
-    }
-}
-
-/// A path as an error shows it: strangers chose its names, and a terminal may print it.
-fn shown(path: &str) -> String {
-    match path {
-        "" => "/".to_owned(),
-        path => path.escape_debug().take(300).collect(),
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::At;
-use super::read::{FormError, nonsense};
+use super::error::{FormError, nonsense};
 
 /// What a sub-schema will become. A choice names the keyword that has its options.
 #[derive(Clone, Copy, Debug, PartialEq)]
