@@ -140,11 +140,21 @@ impl Asking {
                 consent.map_or(Answer::Cancelled, Answer::Accepted)
             }
             (Action::Decline, _) => Answer::Declined {
-                reason: outcome.and_then(|outcome| Words::new(outcome.get("reason")?.as_str()?)),
+                reason: outcome.and_then(|outcome| reason(&outcome)),
             },
             (Action::Cancel, _) => Answer::Cancelled,
         })
     }
+}
+
+/// Why a person said no, if they said so. A client that says no by itself has no reason: the word for
+/// that is the gateway's.
+fn reason(outcome: &Value) -> Option<Words> {
+    let is_own = outcome["by"]["human"] == false && outcome["reason"] == "unattended";
+    outcome["reason"]
+        .as_str()
+        .filter(|_| !is_own)
+        .and_then(Words::new)
 }
 
 /// What is wrong, as one line. Names and rules, never values.

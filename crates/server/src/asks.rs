@@ -159,14 +159,7 @@ impl Asks {
         }
         let method = Method::Tool;
         let hints = Hints::default();
-        let call = Call::new(
-            self.clone(),
-            method,
-            tool.into(),
-            Client::none(),
-            hints,
-            None,
-        );
+        let call = Call::new(self.clone(), method, tool.into(), Client::none(), hints);
         Ask::in_call(call)
     }
 

@@ -1,12 +1,12 @@
 //! One call in which a tool may ask, and the ways its questions can go.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use midcall_core::catalog::Locale;
 use midcall_core::wire::{Era, Mode, Modes, Revision};
 use midcall_core::{Answer, Checked};
-use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::model::{ProgressNotificationParam, ProgressToken, RequestId};
 use rmcp::service::RequestContext;
 use rmcp::{Peer, RoleServer};
 use tokio::sync::oneshot;
@@ -31,8 +31,7 @@ pub(crate) struct Call {
     pub client: Client,
     /// What the tool says of itself, where somebody needs to know.
     pub hints: Hints,
-    /// None where there is no client.
-    current: Mutex<Option<Current>>,
+    requests: Mutex<Requests>,
     pub inbox: Inbox,
     /// What the tool knows as the cancelling of its request: it has ended, or nobody waits for it.
     pub over: CancellationToken,
@@ -43,11 +42,25 @@ pub(crate) struct Call {
     asked: AtomicU32,
 }
 
-/// The request that the client waits for at the moment.
-#[derive(Clone)]
+/// A request of the client that belongs to the call: the first, or one that came back to it.
 pub(crate) struct Current {
     pub peer: Peer<RoleServer>,
+    pub id: RequestId,
     token: Option<ProgressToken>,
+}
+
+#[derive(Default)]
+struct Requests {
+    /// Which came last; it may be over. None where there is no client.
+    last: Option<Arc<Current>>,
+    /// Those that the client waits for.
+    open: Vec<Arc<Current>>,
+}
+
+/// A request that the client waits for, as long as this is there.
+pub(crate) struct Here {
+    call: Arc<Call>,
+    current: Arc<Current>,
 }
 
 /// The requests in which somebody can be asked.
@@ -107,13 +120,18 @@ impl Current {
     pub fn of(context: &RequestContext<RoleServer>) -> Self {
         Self {
             peer: context.peer.clone(),
+            id: context.id.clone(),
             token: context.meta.get_progress_token(),
         }
     }
+}
 
-    /// Whom to tell how far the tool is, if they want to know.
-    fn progress(self) -> Option<(Peer<RoleServer>, ProgressToken)> {
-        Some((self.peer, self.token?))
+impl Drop for Here {
+    fn drop(&mut self) {
+        let mut requests = self.call.requests();
+        requests
+            .open
+            .retain(|open| !Arc::ptr_eq(open, &self.current));
     }
 }
 
@@ -124,7 +142,6 @@ impl Call {
         name: String,
         client: Client,
         hints: Hints,
-        current: Option<Current>,
     ) -> Arc<Self> {
         let call = Self {
             asks,
@@ -132,7 +149,7 @@ impl Call {
             name,
             client,
             hints,
-            current: Mutex::new(current),
+            requests: Mutex::default(),
             inbox: Inbox::default(),
             over: CancellationToken::new(),
             turn: tokio::sync::Mutex::new(()),
@@ -148,33 +165,38 @@ impl Call {
         format!("question{}", before + 1)
     }
 
-    /// The client now waits for another request.
-    pub fn resume(&self, current: Current) {
-        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(current);
+    /// The client waits for a request in which the call goes on.
+    pub fn here(self: &Arc<Self>, current: Current) -> Here {
+        let current = Arc::new(current);
+        let mut requests = self.requests();
+        requests.last = Some(current.clone());
+        requests.open.push(current.clone());
+        drop(requests);
+        let call = self.clone();
+        Here { call, current }
     }
 
-    /// No request of the client is open: nobody hears how far the tool is.
-    pub fn away(&self) {
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(current) = &mut *current {
-            current.token = None;
+    /// The request that came last.
+    pub fn current(&self) -> Option<Arc<Current>> {
+        self.requests().last.clone()
+    }
+
+    /// Tells the client how far the tool is, in every request that wants to know.
+    pub async fn progress(&self, done: f64, total: Option<f64>, message: Option<String>) {
+        let open = self.requests().open.clone();
+        for current in open {
+            let Some(token) = current.token.clone() else {
+                continue;
+            };
+            let mut progress = ProgressNotificationParam::new(token, done);
+            progress.total = total;
+            progress.message = message.clone();
+            let _ = current.peer.notify_progress(progress).await; // Nobody may be listening any more.
         }
     }
 
-    pub fn current(&self) -> Option<Current> {
-        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        current.clone()
-    }
-
-    /// Tells the client how far the tool is, if it wants to know.
-    pub async fn progress(&self, done: f64, total: Option<f64>, message: Option<String>) {
-        let Some((peer, token)) = self.current().and_then(Current::progress) else {
-            return;
-        };
-        let mut progress = ProgressNotificationParam::new(token, done);
-        progress.total = total;
-        progress.message = message;
-        let _ = peer.notify_progress(progress).await; // Nobody may be listening any more.
+    fn requests(&self) -> MutexGuard<'_, Requests> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Puts a question, once: the answer, or what is wrong with it. `read` makes of content that fits

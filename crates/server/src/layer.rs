@@ -1,19 +1,18 @@
 //! The layer: what becomes of each request of a client.
 //!
 //! In: requests as `rmcp` reads them. Out: the handler's results, rounds, and what a model is told.
-//! Elsewhere: coming back to a call that waits (`resume`), calls that wait (`park`), which way a
-//! question goes (`call`).
+//! Elsewhere: requests in which a handler can ask (`asker`), coming back to a call that waits
+//! (`resume`), calls that wait (`park`), which way a question goes (`call`).
 
+mod asker;
 mod resume;
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rmcp::model::{
-    CacheScope, ClientNotification, ClientRequest, CustomResult, InputResponses as Responses,
-    JsonObject, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerConfig,
-    ServerResult,
+    CacheScope, ClientNotification, ClientRequest, CustomResult, JsonObject, ListToolsRequest,
+    PaginatedRequestParams, ProtocolVersion, ServerConfig, ServerResult,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, Service};
@@ -29,6 +28,7 @@ use crate::park::{First, Round};
 use crate::place::{Brought, Place};
 use crate::running::Running;
 use crate::token;
+use asker::Asker;
 
 /// A handler whose tools, prompts and resources can ask: [`Asks::around`],
 /// [`WithAsks::with_asks`](crate::WithAsks::with_asks). It is a service like the handler itself.
@@ -47,19 +47,9 @@ use crate::token;
 pub struct Layer<S> {
     inner: Arc<S>,
     asks: Asks,
-    /// What questions of this connection belong to, if it is one.
-    session: String,
-    is_session: AtomicBool,
+    /// What questions of this connection belong to, once it is a session.
+    session: OnceLock<String>,
     tools: Mutex<Option<Tools>>,
-}
-
-/// A request in which somebody can be asked, and the members that a retry adds.
-struct Asker<'a> {
-    method: Method,
-    name: String,
-    arguments: Option<&'a JsonObject>,
-    responses: &'a mut Option<Responses>,
-    state: &'a mut Option<String>,
 }
 
 /// How many pages of tools are looked at.
@@ -70,8 +60,7 @@ impl<S: Service<RoleServer>> Layer<S> {
         Self {
             inner: Arc::new(handler),
             asks,
-            session: token::random(),
-            is_session: AtomicBool::new(false),
+            session: OnceLock::new(),
             tools: Mutex::default(),
         }
     }
@@ -94,7 +83,7 @@ impl<S: Service<RoleServer>> Layer<S> {
 
     /// A client opens a session with this layer: what is asked in it is asked of nobody else.
     pub(crate) fn opens(&self) {
-        self.is_session.store(true, Ordering::Relaxed);
+        self.session.get_or_init(token::random);
     }
 
     async fn call(
@@ -106,12 +95,17 @@ impl<S: Service<RoleServer>> Layer<S> {
         let Some(asker) = Asker::of(&mut request) else {
             return self.inner.handle_request(request, context).await;
         };
-        let arguments = asker.arguments.cloned().unwrap_or_default();
+        let none = JsonObject::new();
+        let arguments = asker.arguments.unwrap_or(&none);
         let place = Place {
             principal: self.asks.principal_of(&context)?,
             method: asker.method,
             name: asker.name.clone(),
-            arguments: token::digest_of(&Value::Object(arguments)),
+            // Only a round is come back to with the same call.
+            arguments: match client.is_modern() {
+                true => token::digest_of(arguments),
+                false => [0; 32],
+            },
         };
         if let Some(state) = asker.state.take() {
             match place.open(&state, &self.asks.settings.keys) {
@@ -145,9 +139,9 @@ impl<S: Service<RoleServer>> Layer<S> {
         hints: model::Hints,
         mut context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let current = Some(Current::of(&context));
         let (method, name) = (place.method, place.name.clone());
-        let call = Call::new(self.asks.clone(), method, name, client, hints, current);
+        let call = Call::new(self.asks.clone(), method, name, client, hints);
+        let here = call.here(Current::of(&context));
         let questions = Questions(call.clone());
         // The request's own token ends with its response, and a tool that waits outlives that.
         let cancelled = std::mem::replace(&mut context.ct, call.over.clone());
@@ -172,13 +166,13 @@ impl<S: Service<RoleServer>> Layer<S> {
         };
         let owner = self.owner(&place, client);
         let round = first.round.clone();
+        drop(here); // Nobody hears of progress after a result.
         if !self.asks.parks.park(owner, running, questions, first) {
             let why = Nobody::Crowded;
             let required = None;
             let text = AskError::Unavailable { why, required }.to_string();
             return failed(text, place.method, client);
         }
-        call.away();
         self.tell(&round, &place, client, hints.structured)
     }
 
@@ -231,9 +225,10 @@ impl<S: Service<RoleServer>> Layer<S> {
         if let ServerResult::ListToolsResult(list) = &mut result
             && self.asks.settings.model
         {
-            // What one client is told is not for another.
-            list.cache_scope = list.cache_scope.as_ref().map(|_| CacheScope::Private);
-            list.ttl_ms = list.ttl_ms.map(|_| 0);
+            // What one client is told is not for another. If it is not said, it is for all.
+            let is_modern = client.is_modern();
+            list.cache_scope = is_modern.then_some(CacheScope::Private);
+            list.ttl_ms = is_modern.then_some(0);
         }
         if let (ServerResult::ListToolsResult(list), Some(mut all)) = (&mut result, all) {
             all.learn(&list.tools);
@@ -270,7 +265,7 @@ impl<S: Service<RoleServer>> Layer<S> {
             let Ok(ServerResult::ListToolsResult(page)) =
                 self.inner.handle_request(request, context.clone()).await
             else {
-                break;
+                return tools; // As far as it is known. The next call looks again.
             };
             tools.learn(&page.tools);
             cursor = page.next_cursor;
@@ -293,12 +288,8 @@ impl<S: Service<RoleServer>> Layer<S> {
 
     /// Whom a waiting call belongs to. In the modern era there is no connection to bind it to.
     fn owner(&self, place: &Place, client: Client) -> String {
-        let is_session = !client.is_modern() && self.is_session.load(Ordering::Relaxed);
-        let session = if is_session {
-            self.session.as_str()
-        } else {
-            ""
-        };
+        let session = self.session.get().filter(|_| !client.is_modern());
+        let session = session.map_or("", String::as_str);
         format!("{session}\n{}", place.principal)
     }
 }
@@ -339,32 +330,12 @@ impl<S: Service<RoleServer>> Service<RoleServer> for Layer<S> {
     }
 }
 
-impl<'a> Asker<'a> {
-    fn of(request: &'a mut ClientRequest) -> Option<Self> {
-        Some(match request {
-            ClientRequest::CallToolRequest(call) => Self {
-                method: Method::Tool,
-                name: call.params.name.to_string(),
-                arguments: call.params.arguments.as_ref(),
-                responses: &mut call.params.input_responses,
-                state: &mut call.params.request_state,
-            },
-            ClientRequest::GetPromptRequest(get) => Self {
-                method: Method::Prompt,
-                name: get.params.name.clone(),
-                arguments: get.params.arguments.as_ref(),
-                responses: &mut get.params.input_responses,
-                state: &mut get.params.request_state,
-            },
-            ClientRequest::ReadResourceRequest(read) => Self {
-                method: Method::Resource,
-                name: read.params.uri.clone(),
-                arguments: None,
-                responses: &mut read.params.input_responses,
-                state: &mut read.params.request_state,
-            },
-            _ => return None,
-        })
+impl<S> Drop for Layer<S> {
+    /// Nobody else may go on with what was asked in a session.
+    fn drop(&mut self) {
+        if let Some(session) = self.session.get() {
+            self.asks.parks.end(session);
+        }
     }
 }
 

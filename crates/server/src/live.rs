@@ -8,7 +8,7 @@ use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientResult, CustomRequest, MetaObject,
     RequestId, RequestMetaObject, ServerRequest,
 };
-use rmcp::service::{PeerRequestOptions, ServiceError};
+use rmcp::service::{OriginatingRequestId, PeerRequestOptions, ServiceError};
 use rmcp::{ErrorData, Peer, RoleServer};
 use serde_json::Value;
 use tokio_util::task::TaskTracker;
@@ -26,7 +26,8 @@ const GRACE: Duration = Duration::from_secs(1);
 /// found it out.
 pub(crate) async fn ask(call: &Call, asking: &Asking) -> Result<Result<Reply, String>, AskError> {
     let _turn = call.turn.lock().await;
-    let peer = call.current().ok_or(AskError::Gone)?.peer;
+    let current = call.current().ok_or(AskError::Gone)?;
+    let peer = current.peer.clone();
     let unsayable = |error: midcall_core::wire::Unsayable| AskError::Client(error.to_string());
     let params = asking.params(call.client.revision, call.asks.settings.locale);
     let mut params = params.write(call.client.revision).map_err(unsayable)?;
@@ -39,7 +40,10 @@ pub(crate) async fn ask(call: &Call, asking: &Asking) -> Result<Result<Reply, St
         options = options.with_meta(RequestMetaObject(MetaObject(meta)));
     }
     let method = ElicitRequestParams::METHOD;
-    let request = CustomRequest::new(method, Some(Value::Object(params)));
+    let mut request = CustomRequest::new(method, Some(Value::Object(params)));
+    // Over HTTP it goes out on the stream of that request, whichever task the tool asks in.
+    let origin = OriginatingRequestId(current.id.clone());
+    request.extensions.insert(origin);
     let request = ServerRequest::CustomRequest(request);
     let sent = peer.send_cancellable_request(request, options).await;
     let sent = sent.map_err(|error| failed(error, asking))?;

@@ -171,7 +171,7 @@ pub(crate) struct Sent {
 impl Sent {
     pub fn read(arguments: Option<JsonObject>) -> Self {
         let mut arguments = arguments.unwrap_or_default();
-        let digest = token::digest_of(&Value::Object(arguments.clone()));
+        let digest = token::digest_of(&arguments);
         let id = arguments.remove("elicitId");
         let mut result = Map::new();
         for member in ["action", "content"] {

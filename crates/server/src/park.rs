@@ -6,22 +6,25 @@
 //! round. What was told once is told again to whoever asks again, and the tool runs once.
 //!
 //! In: [`Parks::park`]. Out: [`Parked::next`].
-//! Elsewhere: how a round is said and how its name is guarded (`layer`).
+//! Elsewhere: what is open and becomes a round (`round`), how one is said and how its name is
+//! guarded (`layer`, `place`).
+
+mod round;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use midcall_core::wire::{ElicitResult, InputResponses};
 use serde_json::Value;
 use tokio::sync::Notify;
-use tokio::task::AbortHandle;
 
-use crate::asking::{Asking, Reply};
+use crate::asking::Reply;
 use crate::call::Call;
-use crate::inbox::{Open, Questions};
-use crate::observe::Carrier;
+use crate::inbox::Questions;
 use crate::running::{Outcome, Running};
-use crate::token;
+use round::State;
+pub(crate) use round::{First, Round};
 
 /// The calls that wait.
 #[derive(Default)]
@@ -49,56 +52,14 @@ pub(crate) struct Parked {
     changed: Notify,
 }
 
-#[derive(Default)]
-struct State {
-    open: Vec<Open>,
-    rounds: Vec<Round>,
-    outcome: Option<Box<Outcome>>,
-    task: Option<AbortHandle>,
-    /// How many requests wait for what is next.
-    waiters: usize,
-    /// It was dropped: nobody comes back to it.
-    gone: bool,
-}
-
-/// A call that asks something, about to be parked.
-pub(crate) struct First {
-    state: State,
-    pub round: Round,
-}
-
 /// A request that waits for what is next in a call.
 pub(crate) struct Waiter(Arc<Parked>);
-
-/// What a client was asked at once.
-#[derive(Clone)]
-pub(crate) struct Round {
-    pub name: String,
-    pub asked: Vec<Arc<Asking>>,
-    pub carrier: Carrier,
-    /// What a model said, once it did.
-    pub said: Option<[u8; 32]>,
-    /// The round after it, once there is one.
-    next: Option<usize>,
-}
 
 /// What is told to whoever waits.
 #[expect(clippy::large_enum_variant, reason = "it is told at once and not kept")]
 pub(crate) enum Next {
     Over(Outcome),
     Asked(Round),
-}
-
-impl First {
-    /// The first round of what is open. None if nobody waits for an answer any more.
-    pub fn of(open: Vec<Open>) -> Option<Self> {
-        let mut state = State {
-            open,
-            ..State::default()
-        };
-        let round = state.ask_next(None)?;
-        Some(Self { state, round })
-    }
 }
 
 impl Parks {
@@ -153,11 +114,26 @@ impl Parks {
         has_room
     }
 
-    /// The call that a round belongs to, and which of its rounds it is.
-    pub fn find(&self, name: &str) -> Option<(Arc<Parked>, usize)> {
+    /// The call that a round belongs to, and which of its rounds it is. Whoever has found it need
+    /// not fear that others take its room.
+    pub fn find(&self, name: &str) -> Option<(Waiter, usize)> {
         let waiting = self.lock();
-        let (number, round) = waiting.rounds.get(name)?;
-        Some((waiting.calls.get(number)?.clone(), *round))
+        let (number, at) = *waiting.rounds.get(name)?;
+        let parked = waiting.calls.get(&number)?.clone();
+        drop(waiting);
+        Some((parked.wait()?, at))
+    }
+
+    /// Drops the calls of a session.
+    pub fn end(&self, session: &str) {
+        let waiting = self.lock();
+        let theirs = waiting.calls.values();
+        let theirs = theirs.filter(|parked| parked.owner.starts_with(session));
+        let theirs: Vec<_> = theirs.cloned().collect();
+        drop(waiting);
+        for parked in theirs {
+            self.forget(&parked);
+        }
     }
 
     /// Drops a call, its tool included.
@@ -243,8 +219,8 @@ impl Parked {
         self.lock().rounds[at].clone()
     }
 
-    /// Hands in a client's answers to a round. `false` if none of them was asked for, and something
-    /// still is.
+    /// Hands in a client's answers to a round. `false` if none of them was asked for, something
+    /// still is, and it is the last round.
     pub fn answer(&self, at: usize, responses: &InputResponses, outcomes: Option<&Value>) -> bool {
         let mut state = self.lock();
         let asked = state.rounds[at].asked.clone();
@@ -256,7 +232,7 @@ impl Parked {
             let outcome = outcomes.and_then(|outcomes| outcomes.get(&asking.key).cloned());
             answered |= state.reply(asking, Reply { result, outcome });
         }
-        answered || !asked.iter().any(|asking| state.is_open(asking))
+        answered || state.rounds[at].next.is_some() || !state.is_asked(at)
     }
 
     /// Hands in what a model says to the question of a round. `false` if it is not open any more.
@@ -271,16 +247,19 @@ impl Parked {
         answered
     }
 
-    /// A request of the client is there, and waits.
-    pub fn wait(self: &Arc<Self>) -> Waiter {
+    /// A request of the client is there, and waits. None if the call has just made room.
+    fn wait(self: &Arc<Self>) -> Option<Waiter> {
         let mut state = self.lock();
+        let mut waiting = self.call.asks.parks.lock();
+        waiting.calls.get(&self.number)?;
+        waiting.idle.remove(&self.number);
         state.waiters += 1;
-        self.call.asks.parks.lock().idle.remove(&self.number);
-        Waiter(self.clone())
+        Some(Waiter(self.clone()))
     }
 
-    /// What comes after a round; waits for it. None once the call was dropped.
-    pub async fn next(self: &Arc<Self>, at: usize) -> Option<Next> {
+    /// What comes after a round; waits for it. What was told already is told again, unless it is
+    /// answered. None once the call was dropped.
+    pub async fn next(&self, mut at: usize) -> Option<Next> {
         let parks = self.call.asks.parks.clone();
         loop {
             let changed = self.changed.notified();
@@ -288,8 +267,11 @@ impl Parked {
             changed.as_mut().enable();
             {
                 let mut state = self.lock();
-                if let Some(next) = state.rounds[at].next {
-                    return Some(Next::Asked(state.rounds[next].clone()));
+                while let Some(next) = state.rounds[at].next {
+                    if state.is_asked(next) {
+                        return Some(Next::Asked(state.rounds[next].clone()));
+                    }
+                    at = next;
                 }
                 if let Some(outcome) = &state.outcome {
                     return Some(Next::Over(Outcome::clone(outcome)));
@@ -313,9 +295,21 @@ impl Parked {
 }
 
 impl Waiter {
-    /// Whether no other request waits.
-    pub fn is_alone(&self) -> bool {
-        self.0.lock().waiters == 1
+    /// It is taken back. The call goes with it, unless another request waits: clients repeat a retry
+    /// when its connection breaks, and that is noticed later.
+    pub fn leave(self) {
+        let is_alone = self.0.lock().waiters == 1;
+        if is_alone {
+            self.0.call.asks.parks.forget(&self.0);
+        }
+    }
+}
+
+impl Deref for Waiter {
+    type Target = Parked;
+
+    fn deref(&self) -> &Parked {
+        &self.0
     }
 }
 
@@ -327,56 +321,5 @@ impl Drop for Waiter {
             let mut waiting = self.0.call.asks.parks.lock();
             waiting.idle.insert(self.0.number);
         }
-    }
-}
-
-impl State {
-    /// Gives an answer to the tool, if it still waits for it.
-    fn reply(&mut self, asking: &Arc<Asking>, reply: Reply) -> bool {
-        let is_meant = |open: &Open| Arc::ptr_eq(&open.asking, asking);
-        let Some(found) = self.open.iter().position(is_meant) else {
-            return false;
-        };
-        let open = self.open.remove(found);
-        open.reply.send(Box::new(reply)).is_ok()
-    }
-
-    fn is_open(&self, asking: &Arc<Asking>) -> bool {
-        let mut open = self.open.iter();
-        open.any(|open| Arc::ptr_eq(&open.asking, asking) && !open.reply.is_closed())
-    }
-
-    /// Makes a round of what is open, after the last one.
-    fn ask_next(&mut self, after: Option<usize>) -> Option<Round> {
-        self.open.retain(|open| !open.reply.is_closed());
-        let carrier = self.open.first()?.carrier;
-        let mut asked: Vec<Arc<Asking>> = Vec::new();
-        for open in self.open.iter().filter(|open| open.carrier == carrier) {
-            // Two of one name could not be told apart: the second waits for the next round.
-            let is_new = asked.iter().all(|told| told.key != open.asking.key);
-            if is_new {
-                asked.push(open.asking.clone());
-            }
-        }
-        if let Some(after) = after {
-            let is_last = after + 1 == self.rounds.len();
-            let told = &self.rounds[after].asked;
-            let is_told = |asking: &Arc<Asking>| told.iter().any(|told| Arc::ptr_eq(told, asking));
-            if !is_last || (asked.len() == told.len() && asked.iter().all(is_told)) {
-                return None; // The same again: it waits for an answer, not for a round.
-            }
-            self.rounds[after].next = Some(self.rounds.len());
-        }
-        asked.shrink_to_fit();
-        let round = Round {
-            name: token::random(),
-            asked,
-            carrier,
-            said: None,
-            next: None,
-        };
-        self.rounds.reserve_exact(1);
-        self.rounds.push(round.clone());
-        Some(round)
     }
 }

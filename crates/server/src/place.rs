@@ -10,7 +10,8 @@ use midcall_core::wire::{
     Revision, meta,
 };
 use rmcp::ErrorData;
-use rmcp::model::ServerResult;
+use rmcp::model::{CustomResult, ServerResult};
+use serde_json::Value;
 
 use crate::asks::Settings;
 use crate::call::Method;
@@ -88,9 +89,18 @@ impl Place {
 
     /// Marks a state that the handler itself gives, to know it again.
     pub fn wrap(&self, mut outcome: Outcome) -> Outcome {
-        if let Ok(ServerResult::InputRequiredResult(round)) = &mut outcome
-            && let Some(state) = &mut round.request_state
-        {
+        let state = match &mut outcome {
+            Ok(ServerResult::InputRequiredResult(round)) => round.request_state.as_mut(),
+            // As services write it that are no handlers: layers too.
+            Ok(ServerResult::CustomResult(CustomResult(Value::Object(round)))) => {
+                match round.get_mut("requestState") {
+                    Some(Value::String(state)) => Some(state),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        if let Some(state) = state {
             state.insert_str(0, THEIRS);
         }
         outcome

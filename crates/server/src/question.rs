@@ -159,13 +159,13 @@ impl<K: Kind> Question<K> {
     /// The question without its type.
     fn asking(&self, call: &Call) -> Result<Asking, AskError> {
         let limit = Limits::default().message_bytes;
-        if self.message.len() > limit {
-            let bytes = self.message.len();
+        let bytes = self.message.len() + self.because.as_ref().map_or(0, String::len);
+        if bytes > limit {
             return Err(Unaskable::MessageTooLong { bytes, limit }.into());
         }
         let Wanted(mut wants) = self.kind.wanted(&self.message)?;
         if let (Some(content), Wants::Form(shape)) = (&self.suggested, &mut wants) {
-            *shape = Arc::new(shape.suggesting(content.clone())?);
+            *shape = shape.suggesting(content.clone())?;
         }
         Ok(Asking {
             key: self.id.clone().unwrap_or_else(|| call.key()),
@@ -294,7 +294,7 @@ impl Question<Link> {
         }
         let asking = self.asking(&call)?;
         let current = call.current().ok_or(AskError::Gone)?;
-        call.asks.linked(self.link_id(), current.peer);
+        call.asks.linked(self.link_id(), current.peer.clone());
         let params = asking.params(REVISION, call.asks.settings.locale);
         Err(AskError::LinkRequired(Box::new(params)))
     }

@@ -50,7 +50,7 @@ impl Shape {
         static KNOWN: LazyLock<Mutex<HashMap<[u8; 32], Weak<Shape>>>> =
             LazyLock::new(Mutex::default);
         let source = Value::Object(source);
-        let digest = token::digest_of(&source);
+        let digest = token::digest(source.to_string().as_bytes()); // Fields have an order.
         let lock = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(shape) = lock().get(&digest).and_then(Weak::upgrade) {
             return Ok(shape);
@@ -70,14 +70,14 @@ impl Shape {
     }
 
     /// The same form with what the fields start with.
-    pub fn suggesting(&self, content: Map<String, Value>) -> Result<Self, Unaskable> {
+    pub fn suggesting(&self, content: Map<String, Value>) -> Result<Arc<Self>, Unaskable> {
         let values = self.form.trim(content.clone().into());
         self.form.check(values).map_err(Unaskable::Default)?;
         let mut source = self.source.clone();
         if let Some(Value::Object(properties)) = source.get_mut("properties") {
             suggest(properties, content);
         }
-        Self::new(source)
+        Self::shared(source)
     }
 }
 
@@ -321,6 +321,14 @@ mod tests {
             let other = Shape::shared(source(&format!("Other {other}?"))).unwrap();
             assert!(!Arc::ptr_eq(&one, &other));
         }
+        let fields = |names: [&str; 2]| {
+            let fields = names.map(|name| (name.to_owned(), json!({"type": "string"})));
+            let fields = Map::from_iter(fields);
+            let form = json!({"type": "object", "properties": fields});
+            Shape::shared(form.as_object().unwrap().clone()).unwrap()
+        };
+        let (ab, ba) = (fields(["a", "b"]), fields(["b", "a"]));
+        assert!(!Arc::ptr_eq(&ab, &ba), "people see them in their order");
         assert!(Arc::ptr_eq(
             &one,
             &Shape::shared(source("Shared?")).unwrap()
@@ -335,7 +343,8 @@ mod tests {
     fn a_default_is_each_fields_own() {
         let shape = of::<Address>().unwrap();
         let lisbon = json!({"city": "Lisbon"}).as_object().unwrap().clone();
-        let suggesting = shape.suggesting(lisbon).unwrap();
+        let suggesting = shape.suggesting(lisbon.clone()).unwrap();
+        assert!(Arc::ptr_eq(&suggesting, &shape.suggesting(lisbon).unwrap()));
         assert_eq!(suggesting.source["properties"]["city"]["default"], "Lisbon");
         let wrong = json!({"city": 3}).as_object().unwrap().clone();
         assert!(matches!(

@@ -3,6 +3,7 @@
 use aws_lc_rs::{digest, rand};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use rmcp::model::JsonObject;
 use serde_json::Value;
 
 /// 256 random bits.
@@ -17,20 +18,26 @@ pub(crate) fn random() -> String {
     BASE64_URL_SAFE_NO_PAD.encode(bits())
 }
 
-/// What a JSON value amounts to, whatever the order of its members.
-pub(crate) fn digest_of(value: &Value) -> [u8; 32] {
+/// What a text amounts to.
+pub(crate) fn digest(text: &[u8]) -> [u8; 32] {
+    bits_of(digest::digest(&digest::SHA256, text))
+}
+
+/// What a JSON object amounts to, whatever the order of its members.
+pub(crate) fn digest_of(members: &JsonObject) -> [u8; 32] {
+    fn feed_all(members: &JsonObject, into: &mut digest::Context) {
+        let mut names: Vec<&String> = members.keys().collect();
+        names.sort_unstable();
+        into.update(b"{");
+        for name in names {
+            feed(&Value::from(name.as_str()), into);
+            feed(&members[name], into);
+        }
+        into.update(b"}");
+    }
     fn feed(value: &Value, into: &mut digest::Context) {
         match value {
-            Value::Object(members) => {
-                let mut names: Vec<&String> = members.keys().collect();
-                names.sort_unstable();
-                into.update(b"{");
-                for name in names {
-                    feed(&Value::from(name.as_str()), into);
-                    feed(&members[name], into);
-                }
-                into.update(b"}");
-            }
+            Value::Object(members) => feed_all(members, into),
             Value::Array(items) => {
                 into.update(b"[");
                 for item in items {
@@ -45,9 +52,13 @@ pub(crate) fn digest_of(value: &Value) -> [u8; 32] {
         }
     }
     let mut context = digest::Context::new(&digest::SHA256);
-    feed(value, &mut context);
+    feed_all(members, &mut context);
+    bits_of(context.finish())
+}
+
+fn bits_of(digest: digest::Digest) -> [u8; 32] {
     let mut bits = [0; 32];
-    bits.copy_from_slice(context.finish().as_ref());
+    bits.copy_from_slice(digest.as_ref());
     bits
 }
 
@@ -58,11 +69,10 @@ mod tests {
 
     #[test]
     fn order_does_not_matter_and_everything_else_does() {
-        let one = digest_of(&json!({"a": 1, "b": {"c": [1, 2], "d": null}}));
-        assert_eq!(
-            one,
-            digest_of(&json!({"b": {"d": null, "c": [1, 2]}, "a": 1}))
-        );
+        let digest = |value: &Value| digest_of(value.as_object().unwrap());
+        let one = digest(&json!({"a": 1, "b": {"c": [1, 2], "d": null}}));
+        let same = digest(&json!({"b": {"d": null, "c": [1, 2]}, "a": 1}));
+        assert_eq!(one, same);
         for other in [
             json!({"a": 1, "b": {"c": [2, 1], "d": null}}),
             json!({"a": "1", "b": {"c": [1, 2], "d": null}}),
@@ -70,7 +80,7 @@ mod tests {
             json!({"a": 1, "b": {"c": [12], "d": null}}),
             json!({}),
         ] {
-            assert_ne!(one, digest_of(&other), "{other}");
+            assert_ne!(one, digest(&other), "{other}");
         }
         assert_ne!(random(), random());
     }

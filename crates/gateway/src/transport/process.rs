@@ -152,3 +152,38 @@ async fn until(at: Option<Instant>) {
         None => pending().await,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nobody reads for much longer than last words may take. Time is paused: it passes by itself
+    /// while nothing happens.
+    async fn nobody_hears(process: &mut Process) {
+        let early = timeout(10 * LAST_WORDS, process.next(false)).await;
+        assert!(early.is_err(), "nobody heard it, and it is not gone");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn its_last_words_wait_for_whoever_is_slow_to_hear_them() {
+        let says = "echo one; echo two; printf three; exit 7";
+        let command = ["sh", "-c", says].map(OsString::from);
+        let mut process = Process::start(&command, 1_000).unwrap();
+        while process.exit.is_none() {
+            nobody_hears(&mut process).await;
+        }
+        nobody_hears(&mut process).await;
+        for word in ["one", "two", "three"] {
+            let Said::Frame(frame) = process.next(true).await else {
+                panic!("it has said {word} too");
+            };
+            assert_eq!(frame.into_bytes().trim_ascii(), word.as_bytes());
+            nobody_hears(&mut process).await;
+        }
+        let Said::Gone(how) = process.next(true).await else {
+            panic!("it has said everything");
+        };
+        assert!(how.contains('7'), "{how}");
+        process.close().await;
+    }
+}

@@ -2,6 +2,7 @@
 
 mod arrows;
 mod catalog;
+mod demo;
 mod doctor;
 mod http;
 mod lint;

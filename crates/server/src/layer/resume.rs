@@ -1,7 +1,5 @@
 //! How a retry, or a model's answer, finds the call that waits for it.
 
-use std::sync::Arc;
-
 use midcall_core::wire::{InputResponses, Members, meta};
 use rmcp::model::{InputResponses as Responses, ServerResult};
 use rmcp::service::RequestContext;
@@ -11,7 +9,7 @@ use super::{Layer, complete, taken_back};
 use crate::asking::Reply;
 use crate::call::{Client, Current};
 use crate::model::{self, Sent};
-use crate::park::{Next, Parked};
+use crate::park::{Next, Waiter};
 use crate::place::Place;
 
 impl<S: Service<RoleServer>> Layer<S> {
@@ -24,20 +22,16 @@ impl<S: Service<RoleServer>> Layer<S> {
         client: Client,
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let Some((parked, at)) = self.asks.parks.find(name) else {
+        let Some((waiter, at)) = self.asks.parks.find(name) else {
             return self.gone(place.method, client);
         };
         let responses = InputResponses(Members(responses.into_iter().collect()));
         let outcomes = context.meta.get(meta::OUTCOME);
-        if !parked.answer(at, &responses, outcomes) {
-            return self.tell(
-                &parked.round(at),
-                place,
-                client,
-                parked.call.hints.structured,
-            );
+        if !waiter.answer(at, &responses, outcomes) {
+            let structured = waiter.call.hints.structured;
+            return self.tell(&waiter.round(at), place, client, structured);
         }
-        self.go_on(&parked, at, place, client, context).await
+        self.go_on(waiter, at, place, client, context).await
     }
 
     /// A model hands in what the person said.
@@ -56,15 +50,15 @@ impl<S: Service<RoleServer>> Layer<S> {
         let say = |key: &str| Ok(complete(model::error(&words(key)), client));
         let owner = self.owner(place, client);
         let found = self.asks.parks.find(&sent.id);
-        let found = found.filter(|(parked, _)| parked.owner == owner);
-        let Some((parked, at)) = found else {
+        let found = found.filter(|(waiter, _)| waiter.owner == owner);
+        let Some((waiter, at)) = found else {
             return say("mcp.elicitation.model.unknown");
         };
-        let round = parked.round(at);
+        let round = waiter.round(at);
         match round.said {
             // Clients give up on that call too, and make it again.
             Some(said) if said == sent.digest => {
-                return self.go_on(&parked, at, place, client, context).await;
+                return self.go_on(waiter, at, place, client, context).await;
             }
             Some(_) => return say("mcp.elicitation.model.answered"),
             None => {}
@@ -80,18 +74,18 @@ impl<S: Service<RoleServer>> Layer<S> {
         if let Err(unfit) = round.asked[0].check(reply, None) {
             return Ok(complete(model::unfit(&unfit, locale), client));
         }
-        if parked.say(at, result, sent.digest) {
-            return self.go_on(&parked, at, place, client, context).await;
+        if waiter.say(at, result, sent.digest) {
+            return self.go_on(waiter, at, place, client, context).await;
         }
-        match parked.round(at).said {
+        match waiter.round(at).said {
             Some(said) if said == sent.digest => {
-                self.go_on(&parked, at, place, client, context).await
+                self.go_on(waiter, at, place, client, context).await
             }
             Some(_) => say("mcp.elicitation.model.answered"),
             // Too late. What came after it is told all the same: nobody else would hear it.
             None => {
                 let late = words("mcp.elicitation.model.timed_out");
-                let next = self.go_on(&parked, at, place, client, context).await;
+                let next = self.go_on(waiter, at, place, client, context).await;
                 Ok(complete(model::after(&late, next), client))
             }
         }
@@ -100,30 +94,25 @@ impl<S: Service<RoleServer>> Layer<S> {
     /// Waits for what comes after a round.
     async fn go_on(
         &self,
-        parked: &Arc<Parked>,
+        waiter: Waiter,
         at: usize,
         place: &Place,
         client: Client,
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let waiter = parked.wait();
-        parked.call.resume(Current::of(&context));
+        let _here = waiter.call.here(Current::of(&context));
         let next = tokio::select! {
             biased;
-            next = parked.next(at) => next,
+            next = waiter.next(at) => next,
             () = context.ct.cancelled() => {
-                // Clients repeat a retry when its connection breaks, and that is noticed later.
-                if waiter.is_alone() {
-                    self.asks.parks.forget(parked);
-                }
+                waiter.leave();
                 return Err(taken_back());
             }
         };
         match next {
             Some(Next::Over(outcome)) => place.wrap(outcome),
             Some(Next::Asked(round)) => {
-                parked.call.away();
-                self.tell(&round, place, client, parked.call.hints.structured)
+                self.tell(&round, place, client, waiter.call.hints.structured)
             }
             None => self.gone(place.method, client),
         }

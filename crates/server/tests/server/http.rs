@@ -77,11 +77,14 @@ impl Http<'_> {
     /// Calls a method: what comes on its stream.
     async fn call(&self, id: u64, method: &str, mut params: Value) -> Events {
         if self.is_modern() {
-            params["_meta"] = json!({
+            let own = json!({
                 "io.modelcontextprotocol/protocolVersion": self.version,
                 "io.modelcontextprotocol/clientCapabilities": self.capabilities,
                 "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"}
             });
+            for (key, value) in own.as_object().into_iter().flatten() {
+                params["_meta"][key] = value.clone();
+            }
         }
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         Events::of(self.post(&message).await)
@@ -138,8 +141,8 @@ async fn a_session_asks_on_the_stream_of_its_call() {
     let service = service(Asks::new(), true);
     let client = Http::open(&service, json!({"elicitation": {}})).await;
     assert!(client.session.is_some());
-    for round in 0..2 {
-        let mut stream = client.tool(1 + round, "one", json!({"kind": "text"})).await;
+    for (id, tool) in [(1, "one"), (2, "one"), (3, "apart")] {
+        let mut stream = client.tool(id, tool, json!({"kind": "text"})).await;
         let question = stream.next().await;
         assert_eq!(question["method"], "elicitation/create", "{question}");
         let answer = json!({"jsonrpc": "2.0", "id": question["id"],
@@ -273,4 +276,72 @@ async fn how_a_text_is_typed_gets_through_beside_the_form() {
     let hints = &asked["_meta"]["dev.midcall/hints"];
     assert_eq!(hints["/text"]["multiline"], true, "{round}");
     assert_eq!(hints["/author.name"]["placeholder"], "Ana");
+}
+
+/// How a gateway says that a question ended, and what the tool makes of it.
+fn ends() -> Vec<(&'static str, Value, &'static str)> {
+    let person = json!({"route": "page", "human": true});
+    let client = json!({"route": "client", "human": false});
+    let answered = |by: &Value, reason| json!({"state": "answered", "by": by, "reason": reason});
+    vec![
+        (
+            "cancel",
+            json!({"state": "timed_out"}),
+            "nobody answered within 300 seconds",
+        ),
+        (
+            "cancel",
+            json!({"state": "withdrawn"}),
+            "the client is gone",
+        ),
+        (
+            "cancel",
+            json!({"state": "unavailable"}),
+            "nobody can be asked",
+        ),
+        ("cancel", Value::Null, "Cancelled"),
+        (
+            "decline",
+            answered(&person, "Not today"),
+            "Declined { reason: Some",
+        ),
+        (
+            "decline",
+            answered(&person, "unattended"),
+            "Declined { reason: Some",
+        ),
+        (
+            "decline",
+            answered(&client, "unattended"),
+            "Declined { reason: None }",
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn an_end_is_what_it_was_and_not_what_the_wire_has_a_word_for() {
+    let service = service(Asks::new(), true);
+    let session = Http::open(&service, json!({"elicitation": {}})).await;
+    let modern = Http {
+        service: &service,
+        session: None,
+        version: "2026-07-28",
+        capabilities: json!({"elicitation": {"form": {}}}),
+    };
+    for (id, (action, outcome, expected)) in (1..).zip(ends()) {
+        let mut stream = session.tool(id, "plain", json!({})).await;
+        let question = stream.next().await;
+        let result = json!({"action": action, "_meta": {"dev.midcall/outcome": outcome}});
+        let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": result});
+        session.post(&answer).await;
+        let told = stream.next().await;
+        assert!(told.to_string().contains(expected), "{outcome}: {told}");
+
+        let round = modern.tool(id, "plain", json!({})).await.next().await;
+        let retry = json!({"name": "plain", "arguments": {}, "requestState": round["result"]["requestState"],
+            "inputResponses": {"question1": {"action": action}},
+            "_meta": {"dev.midcall/outcome": {"question1": outcome}}});
+        let told = modern.call(id, "tools/call", retry).await.next().await;
+        assert!(told.to_string().contains(expected), "{outcome}: {told}");
+    }
 }

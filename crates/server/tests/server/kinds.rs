@@ -1,7 +1,7 @@
 //! Everything that can be asked, by every client.
 
-use midcall_server::WithAsks;
 use midcall_server::testing::{Client, Person, for_every_client};
+use midcall_server::{AskError, Asks, Unaskable, WithAsks};
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -249,5 +249,21 @@ async fn how_a_text_is_typed_is_told_beside_the_form() {
             }
         })
         .await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_longer_than_clients_show_is_not_asked_for_whichever_part_is() {
+    let ask = Asks::new().without_client("write");
+    let (short, long) = ("Name", "x".repeat(70_000));
+    for (message, because) in [(&*long, short), (short, &*long)] {
+        let refused = ask.text(message).because(because).await;
+        assert!(
+            matches!(
+                refused,
+                Err(AskError::Unaskable(Unaskable::MessageTooLong { .. }))
+            ),
+            "{refused:?}"
+        );
     }
 }

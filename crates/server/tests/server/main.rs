@@ -1,5 +1,6 @@
 //! Stories of servers that ask, played with every kind of client.
 
+mod again;
 mod carriers;
 #[path = "../../examples"]
 mod examples {
@@ -14,6 +15,7 @@ mod http;
 mod kinds;
 mod kit;
 mod links;
+mod listed;
 mod misuse;
 mod races;
 mod rounds;

@@ -363,3 +363,15 @@ async fn rounds_that_a_handler_makes_by_itself_pass() {
     let got = connected.call("by_hand", json!({})).await;
     assert_eq!(got.text(), "by hand: x");
 }
+
+#[tokio::test]
+async fn rounds_that_a_service_writes_by_itself_pass_too() {
+    // A layer is such a service: its rounds are of no type of rmcp's.
+    let server = World::default().with_asks().with_asks();
+    let person = Person::answers(json!({"value": "Ana"}))
+        .then_answers(json!({"selected": "blue"}))
+        .then_answers(json!({"confirmed": true}));
+    let connected = MODERN.connect(server, &person).await;
+    let got = connected.call("wizard", json!({})).await;
+    assert_eq!(got.text(), "Ana blue true");
+}

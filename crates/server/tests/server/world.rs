@@ -220,6 +220,15 @@ impl World {
         Ok(format!("{} {}", town.accepted()?, sure.accepted()?))
     }
 
+    #[tool(
+        description = "Asks in a task of its own",
+        annotations(destructive_hint = false)
+    )]
+    async fn apart(&self, ask: Ask) -> Result<String, AskError> {
+        let asking = tokio::spawn(async move { ask.text("Name").await.map(shown) });
+        asking.await.unwrap_or(Err(AskError::Gone))
+    }
+
     #[tool(description = "Deletes", annotations(destructive_hint = true))]
     async fn delete(&self, ask: Ask) -> Result<String, AskError> {
         Ok(

@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use midcall_core::wire::{ElicitRequestParams, ElicitationCompleteParams, meta};
-use midcall_core::{Form, Limits};
+use midcall_core::{Asker, Elicitation, Limits, Wanted};
 use serde_json::{Value, json};
 
 use crate::attend::Passed;
@@ -66,17 +66,14 @@ impl Wire {
                 Some(json!({"id": id, "outcome": outcome}))
             }
             Some(ElicitationCompleteParams::METHOD) => {
-                let link = message["params"]["elicitationId"].as_str();
-                let is_it = |question: &&Question| question.link.as_deref() == link;
-                let found = self
-                    .questions
-                    .values()
-                    .position(|question| is_it(&question));
-                let id = found.and_then(|at| self.questions.keys().nth(at).cloned());
-                id.map(|id| {
+                let link = &message["params"]["elicitationId"];
+                let is_it =
+                    |question: &Question| question.link.as_ref().is_some_and(|id| link == id);
+                let mut questions = self.questions.iter();
+                let id = questions.find(|(_, question)| is_it(question));
+                id.map(|(id, _)| id.clone()).map(|id| {
                     self.questions.remove(&id);
-                    let id: Value = serde_json::from_str(&id).unwrap_or_default();
-                    json!({"id": id, "outcome": {"state": "answered", "action": "accept"}})
+                    followed(&id)
                 })
             }
             None if self.calls.remove(&id) => None,
@@ -122,9 +119,14 @@ impl Wire {
 
 impl Question {
     fn of(params: &Value) -> Self {
-        let schema = params["requestedSchema"].clone();
-        let form = Form::from_value(schema, &Limits::default());
-        let fields = form.as_ref().map(Form::walk).unwrap_or_default();
+        // Read as a surface reads it: what is a secret may stand beside the form.
+        let asker = Asker::named("demo");
+        let read = Elicitation::read(&params.to_string(), asker, &Limits::default());
+        let form = match read.as_ref().map(|read| &read.wanted) {
+            Ok(Wanted::Form(form)) => Some(form),
+            Ok(Wanted::Link(_)) | Err(_) => None,
+        };
+        let fields = form.map(|form| form.walk()).unwrap_or_default();
         let secret = |(path, field): &(String, &midcall_core::Field)| {
             field.secret().is_some().then(|| path.clone())
         };
@@ -140,4 +142,33 @@ impl Question {
 fn followed(id: &str) -> Value {
     let id: Value = serde_json::from_str(id).unwrap_or_default();
     json!({"id": id, "outcome": {"state": "answered", "action": "accept"}})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Frame;
+
+    #[test]
+    fn a_secret_is_not_shown_whoever_says_that_it_is_one() {
+        let text = |title: &str| json!({"type": "string", "title": title});
+        let fields = json!({"password": text("Password"), "word": text("The magic word"), "user": text("User")});
+        let params = json!({"message": "Who are you?", "_meta": {meta::HINTS: {"/word": {"secret": true}}},
+            "requestedSchema": {"type": "object", "properties": fields}});
+        let question =
+            json!({"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": params});
+        let content = json!({"password": "xyzzy", "word": "plugh", "user": "ana"});
+        let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"action": "accept", "content": content,
+            "_meta": {meta::OUTCOME: {"state": "answered"}}}});
+        let mut wire = Wire::default();
+        let told = wire.pass(Passed::FromServer(Frame::write(&question)));
+        assert_eq!(told, [question]);
+        let told = wire.pass(Passed::ToServer(Frame::write(&answer)));
+        assert_eq!(
+            told[0]["result"]["content"],
+            json!({"password": "••••", "word": "••••", "user": "ana"})
+        );
+        let ended = json!({"id": 1, "outcome": {"state": "answered", "action": "accept"}});
+        assert_eq!(told[1], ended);
+    }
 }

@@ -185,3 +185,53 @@ fn a_policy_holds_between_modern_peers_too() {
         "{told}"
     );
 }
+
+#[test]
+fn questions_whose_names_meet_have_their_own_answers() {
+    let forms = json!({"form": {}});
+    let mut world = modern_to_modern("client,page", forms.clone());
+    let call = |id: u64, mut params: Value| {
+        params["name"] = "book".into();
+        modern(id, "tools/call", params, forms.clone())
+    };
+    let on = |day: &str| json!({"action": "accept", "content": {"day": day}});
+    let by_request = |id: &str| json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": day()});
+    world.client(call(1, json!({})));
+    let sent = world.told_server();
+    world.server(by_request("r1"));
+    let round = world.told_client();
+    // One of the server's names is taken, the other is what the next of ours would be called.
+    let requests = json!({"q1": {"method": "elicitation/create", "params": day()},
+        "q4": {"method": "elicitation/create", "params": day()}});
+    world.server(
+        json!({"jsonrpc": "2.0", "id": sent["id"], "result": {"resultType": "input_required",
+        "inputRequests": requests}}),
+    );
+    world.server(by_request("r2"));
+    world.client(call(
+        2,
+        json!({"requestState": round["result"]["requestState"]}),
+    ));
+    let round = world.told_client();
+    let asked = round["result"]["inputRequests"].as_object().unwrap();
+    let mut keys: Vec<_> = asked.keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    assert_eq!(keys, ["q1", "q2", "q4", "q5"]);
+    let answers = json!({"q1": on("2026-11-16"), "q2": on("2026-11-17"), "q4": on("2026-11-18"), "q5": on("2026-11-19")});
+    world.client(call(
+        3,
+        json!({"requestState": round["result"]["requestState"], "inputResponses": answers}),
+    ));
+    let told = std::mem::take(&mut world.to_server);
+    let heard = |id: &str| {
+        let told = told.iter().find(|told| told["id"] == id);
+        told.map(|told| told["result"]["content"]["day"].clone())
+    };
+    assert_eq!(heard("r1"), Some("2026-11-16".into()));
+    assert_eq!(heard("r2"), Some("2026-11-19".into()));
+    let again = told.iter().find(|told| told["method"] == "tools/call");
+    assert_eq!(
+        again.unwrap()["params"]["inputResponses"],
+        json!({"q1": on("2026-11-17"), "q4": on("2026-11-18")})
+    );
+}

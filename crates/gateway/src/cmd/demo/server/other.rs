@@ -4,10 +4,14 @@
 use std::time::Duration;
 
 use midcall_core::wire::ElicitRequestParams;
-use rmcp::model::{ClientResult, CustomRequest, ServerRequest};
+use rmcp::model::{
+    CancelledNotification, CancelledNotificationParam, ClientResult, CustomRequest, RequestId,
+    ServerRequest,
+};
 use rmcp::service::PeerRequestOptions;
 use rmcp::{ErrorData, Peer, RoleServer};
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
 
 /// Asks by a request, as it is, and says what came of it.
 pub async fn ask(
@@ -23,12 +27,11 @@ pub async fn ask(
         ErrorData::internal_error(text, None)
     };
     let sent = peer.send_cancellable_request(request, options).await;
-    let action = match sent
-        .map_err(failed)?
-        .await_response()
-        .await
-        .map_err(failed)?
-    {
+    let sent = sent.map_err(failed)?;
+    let mut question = Question(Some((peer.clone(), sent.id.clone())));
+    let response = sent.await_response().await;
+    question.0 = None;
+    let action = match response.map_err(failed)? {
         ClientResult::ElicitResult(result) => {
             serde_json::to_value(result.action).unwrap_or_default()
         }
@@ -36,6 +39,22 @@ pub async fn ask(
         _ => Value::Null,
     };
     Ok(format!("Heard: {action}"))
+}
+
+/// A question that waits for its answer. Dropped with its tool, it is taken back.
+struct Question(Option<(Peer<RoleServer>, RequestId)>);
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        let (Some((peer, id)), Ok(runtime)) = (self.0.take(), Handle::try_current()) else {
+            return;
+        };
+        runtime.spawn(async move {
+            let params = CancelledNotificationParam::new(Some(id), None);
+            let cancelled = CancelledNotification::new(params);
+            let _ = peer.send_notification(cancelled.into()).await; // It may be gone already.
+        });
+    }
 }
 
 /// A form in a form.
