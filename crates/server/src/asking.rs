@@ -1,5 +1,6 @@
 //! One question on its way to a person, without its type.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use midcall_core::catalog::Locale;
@@ -38,6 +39,18 @@ impl Asking {
             Wants::Form(_) => Mode::Form,
             Wants::Link { .. } => Mode::Url,
         }
+    }
+
+    /// The question once more, and why. What fitted its form stands there again.
+    pub fn again(&self, problems: String, typed: Option<Map<String, Value>>) -> Self {
+        let mut again = self.clone();
+        again.again = Some(problems);
+        if let (Wants::Form(shape), Some(typed)) = (&mut again.wants, typed)
+            && let Ok(recalling) = shape.recalling(typed)
+        {
+            *shape = Arc::new(recalling);
+        }
+        again
     }
 
     /// What the person reads.

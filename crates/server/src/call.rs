@@ -203,28 +203,11 @@ impl Call {
     /// the form what the tool gets, if that fits too.
     pub async fn ask<V>(
         &self,
-        asking: Arc<Asking>,
+        asking: &Arc<Asking>,
         time: u32,
         read: impl FnOnce(Checked) -> Result<V, String>,
     ) -> Result<Result<Answer<V>, String>, AskError> {
-        let script = self.asks.settings.answers.as_ref();
-        let script = script.and_then(|answers| answers.take(&asking.message, &self.name));
-        let carrier = match script {
-            Some(_) => Ok(Carrier::Script),
-            None => self.carrier(&asking),
-        };
-        let told = *carrier.as_ref().unwrap_or(&Carrier::Nobody);
-        let observed = Observed::new(self, &asking.key, told, time);
-        let answer = match (carrier, script) {
-            (Err(nobody), _) => Err(nobody),
-            (_, Some(reply)) => Ok(self.checked(&asking, reply, None)),
-            (Ok(carrier), None) => tokio::select! {
-                biased;
-                answer = self.send(&asking, carrier) => answer,
-                // A task that the tool left behind: its question is taken back.
-                () = self.over.cancelled() => Err(AskError::Gone),
-            },
-        };
+        let (observed, answer) = self.put(asking, time).await;
         let answer = answer.map(|answer| match answer? {
             Answer::Accepted(checked) => read(checked).map(Answer::Accepted),
             Answer::Declined { reason } => Ok(Answer::Declined { reason }),
@@ -239,6 +222,33 @@ impl Call {
             Err(_) => How::Failed,
         });
         answer
+    }
+
+    /// The same before anybody has read the answer, and who has to hear how it ends.
+    async fn put<'a>(
+        &'a self,
+        asking: &'a Arc<Asking>,
+        time: u32,
+    ) -> (Observed<'a>, Result<Result<Answer, String>, AskError>) {
+        let script = self.asks.settings.answers.as_ref();
+        let script = script.and_then(|answers| answers.take(&asking.message, &self.name));
+        let carrier = match script {
+            Some(_) => Ok(Carrier::Script),
+            None => self.carrier(asking),
+        };
+        let told = *carrier.as_ref().unwrap_or(&Carrier::Nobody);
+        let observed = Observed::new(self, &asking.key, told, time);
+        let answer = match (carrier, script) {
+            (Err(nobody), _) => Err(nobody),
+            (_, Some(reply)) => Ok(self.checked(asking, reply, None)),
+            (Ok(carrier), None) => tokio::select! {
+                biased;
+                answer = self.send(asking, carrier) => answer,
+                // A task that the tool left behind: its question is taken back.
+                () = self.over.cancelled() => Err(AskError::Gone),
+            },
+        };
+        (observed, answer)
     }
 
     /// A question was answered beforehand.

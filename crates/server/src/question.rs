@@ -101,7 +101,8 @@ impl<K: Kind> Question<K> {
     }
 
     /// A rule beyond what a form can say. A person whose answer breaks it is asked again, and told
-    /// why.
+    /// why. What they typed stands in the form again where the client's revision has words for that,
+    /// except for secrets and what they agreed to.
     ///
     /// ```
     /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
@@ -130,10 +131,17 @@ impl<K: Kind> Question<K> {
             call.given(&asking.key);
             return Ok(Answer::Accepted(value));
         }
+        // Where there are no words for what a field starts with, an empty one would be an answer.
+        let recalls = call.client.modes.form && call.client.revision > Revision::V2025_06_18;
         let mut times = settings.times;
         for time in 1..=times {
-            let read = |checked| self.read(checked, settings.locale);
-            let answer = call.ask(asking.clone(), time, read).await;
+            let mut typed = None;
+            let read = |checked: Checked| {
+                let content = checked.into_values().into_object();
+                typed = recalls.then(|| content.clone());
+                self.read(content, settings.locale)
+            };
+            let answer = call.ask(&asking, time, read).await;
             if let (Err(AskError::Unavailable { why, .. }), Some(_)) = (&answer, &asking.again)
                 && *why == Nobody::NoClient
             {
@@ -145,10 +153,7 @@ impl<K: Kind> Question<K> {
                 Err(problems) => problems,
             };
             // Another question: an answer to the one before is no answer to this.
-            asking = Arc::new(Asking {
-                again: Some(again),
-                ..Asking::clone(&asking)
-            });
+            asking = Arc::new(asking.again(again, typed));
         }
         Err(AskError::Unfit {
             times,
@@ -179,10 +184,9 @@ impl<K: Kind> Question<K> {
     }
 
     /// What the tool gets, or why this is not it.
-    fn read(&self, checked: Checked, locale: Locale) -> Result<K::Value, String> {
+    fn read(&self, content: Map<String, Value>, locale: Locale) -> Result<K::Value, String> {
         // The type refuses what its own schema takes. Its words may have the value.
         let unfit = || locale.say("mcp.elicitation.problem.json_unfit", &[]);
-        let content = checked.into_values().into_object();
         self.broken(self.kind.read(content).ok_or_else(unfit)?)
     }
 

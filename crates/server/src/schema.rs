@@ -24,8 +24,7 @@ use crate::error::Unaskable;
 use crate::token;
 pub(crate) use told::Told;
 
-/// A form, and the schema it was read from.
-#[derive(Debug)]
+/// A form, and the schema it was read from. No `Debug`: it may start with what somebody typed.
 pub(crate) struct Shape {
     pub form: Form,
     pub source: Map<String, Value>,
@@ -73,11 +72,22 @@ impl Shape {
     pub fn suggesting(&self, content: Map<String, Value>) -> Result<Arc<Self>, Unaskable> {
         let values = self.form.trim(content.clone().into());
         self.form.check(values).map_err(Unaskable::Default)?;
+        Self::shared(self.starting(content))
+    }
+
+    /// The same form with what somebody typed already. What they agree to they agree to anew, and a
+    /// secret goes no way twice.
+    pub fn recalling(&self, mut typed: Map<String, Value>) -> Result<Self, Unaskable> {
+        forget(&self.form.fields, &mut typed);
+        Self::new(self.starting(typed))
+    }
+
+    fn starting(&self, content: Map<String, Value>) -> Map<String, Value> {
         let mut source = self.source.clone();
         if let Some(Value::Object(properties)) = source.get_mut("properties") {
             suggest(properties, content);
         }
-        Self::shared(source)
+        source
     }
 }
 
@@ -90,6 +100,18 @@ fn suggest(properties: &mut Map<String, Value>, content: Map<String, Value>) {
             (_, Value::Null) => {}
             (Some(Value::Object(inner)), Value::Object(content)) => suggest(inner, content),
             (_, value) => drop(field.insert("default".into(), value)),
+        }
+    }
+}
+
+/// Leaves out what may not be suggested.
+fn forget(fields: &Fields, typed: &mut Map<String, Value>) {
+    for field in fields {
+        match (&field.kind, typed.get_mut(&field.name)) {
+            (Kind::Group(inner), Some(Value::Object(typed))) => forget(inner, typed),
+            (Kind::Switch, _) => drop(typed.remove(&field.name)),
+            _ if field.secret().is_some() => drop(typed.remove(&field.name)),
+            _ => {}
         }
     }
 }
@@ -288,7 +310,8 @@ mod tests {
         fn path<T: JsonSchema + 'static>() -> String {
             match of::<T>() {
                 Err(Unaskable::Field { path, .. }) => path,
-                other => format!("{other:?}"),
+                Err(other) => other.to_string(),
+                Ok(_) => "it can be asked".into(),
             }
         }
         assert_eq!(path::<Outer>(), "/inner/data");

@@ -12,7 +12,6 @@ use serde_json::{Map, Value};
 use super::Shape;
 
 /// What a client is told of a form.
-#[derive(Debug)]
 pub(crate) struct Told {
     pub schema: Map<String, Value>,
     /// How its texts should be typed.

@@ -267,3 +267,38 @@ async fn what_is_longer_than_clients_show_is_not_asked_for_whichever_part_is() {
         );
     }
 }
+
+#[tokio::test]
+async fn nobody_types_twice_what_was_fine() {
+    for client in [
+        Client::V2025_06_18,
+        Client::V2025_11_25,
+        Client::V2026_07_28,
+    ] {
+        let typed = |age| json!({"name": "Ana", "address": {"city": "Lisbon"}, "password": "hunter2", "age": age, "terms": true});
+        let person = Person::answers(typed(17)).then_answers(typed(18));
+        let told = one(client, "account", &person).await;
+        assert!(told.contains("age: 18"), "{told}");
+        let [first, second] = person.questions().try_into().unwrap();
+        assert!(second.message.contains("you have to be 18"), "{client}");
+        let again = second.schema.unwrap();
+        if client == Client::V2025_06_18 {
+            assert_eq!(again, first.schema.unwrap(), "it has no words for it");
+            continue;
+        }
+        let fields = again["properties"].as_object().unwrap();
+        let starts = fields
+            .iter()
+            .filter_map(|(name, field)| Some((name.as_str(), field.get("default")?)));
+        let starts: Vec<_> = starts.collect();
+        let expected = [
+            ("name", &json!("Ana")),
+            ("address.city", &json!("Lisbon")),
+            ("age", &json!(17)),
+        ];
+        assert_eq!(
+            starts, expected,
+            "{client}: neither the secret nor what was agreed to"
+        );
+    }
+}

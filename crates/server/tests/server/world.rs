@@ -79,6 +79,15 @@ pub struct Author {
     pub name: Option<String>,
 }
 
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+pub struct Account {
+    name: String,
+    address: Address,
+    password: String,
+    age: u8,
+    terms: bool,
+}
+
 #[derive(Deserialize, JsonSchema)]
 pub struct About {
     pub kind: String,
@@ -182,6 +191,14 @@ impl World {
                     .await?,
             ),
             "story" => shown(ask.form::<Story>("What happened?").await?),
+            "account" => shown(
+                ask.form::<Account>("Who are you?")
+                    .must(|account| match account.age {
+                        ..18 => Err("you have to be 18"),
+                        _ => Ok(()),
+                    })
+                    .await?,
+            ),
             "nested" => shown(ask.form::<Booking>("Which table?").await?),
             other => panic!("there is no {other}"),
         })
