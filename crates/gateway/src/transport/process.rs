@@ -155,6 +155,8 @@ async fn until(at: Option<Instant>) {
 
 #[cfg(test)]
 mod tests {
+    use tokio::time::timeout;
+
     use super::*;
 
     /// Nobody reads for much longer than last words may take. Time is paused: it passes by itself
