@@ -45,7 +45,7 @@ pub enum Carrier {
 pub struct Asked<'a> {
     /// The tool or prompt that asks, or the resource.
     pub name: &'a str,
-    /// The question, by [`Question::id`](crate::Question::id) or its number in the call.
+    /// The question, by [`Question::id`](crate::Question::id); those without are counted: `question1`.
     pub key: &'a str,
     /// How it travels.
     pub carrier: Carrier,
