@@ -5,13 +5,13 @@ use super::At;
 /// Why a schema is not a form. A pointer says where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FormError {
-    /// More bytes than [`Limits::schema_bytes`].
+    /// More bytes than [`Limits::schema_bytes`](crate::Limits::schema_bytes).
     #[error("the schema is longer than the {limit} bytes that are read")]
     TooLong {
         /// How long it may be.
         limit: usize,
     },
-    /// A longer name than [`Limits::name_bytes`].
+    /// A longer name than [`Limits::name_bytes`](crate::Limits::name_bytes).
     #[error("at `{}`: a field's name is longer than {limit} bytes", shown(.path))]
     NameTooLong {
         /// A JSON Pointer to where the field stands.
@@ -22,13 +22,13 @@ pub enum FormError {
     /// Not JSON, or nested deeper than any form.
     #[error("the schema is not JSON: {0}")]
     NotJson(String),
-    /// More fields than [`Limits::fields`].
+    /// More fields than [`Limits::fields`](crate::Limits::fields).
     #[error("the form has more than {limit} fields")]
     TooManyFields {
         /// How many it may have.
         limit: usize,
     },
-    /// More options than [`Limits::options`].
+    /// More options than [`Limits::options`](crate::Limits::options).
     #[error("at `{}`: more than {limit} options", shown(.path))]
     TooManyOptions {
         /// A JSON Pointer into the schema.
@@ -36,13 +36,13 @@ pub enum FormError {
         /// How many there may be.
         limit: usize,
     },
-    /// More options in all than [`Limits::options_in_all`].
+    /// More options in all than [`Limits::options_in_all`](crate::Limits::options_in_all).
     #[error("the form has more than {limit} options in all, counted for each field that has them")]
     TooManyOptionsInAll {
         /// How many there may be.
         limit: usize,
     },
-    /// More to read than [`Limits::words_bytes`].
+    /// More to read than [`Limits::words_bytes`](crate::Limits::words_bytes).
     #[error(
         "the titles, descriptions and options of the form are longer than {limit} bytes in all, counted for each field that has them"
     )]
@@ -50,7 +50,7 @@ pub enum FormError {
         /// How long they may be.
         limit: usize,
     },
-    /// More bytes behind `$ref`s than [`Limits::inlined_bytes`].
+    /// More bytes behind `$ref`s than [`Limits::inlined_bytes`](crate::Limits::inlined_bytes).
     #[error("following the schema's $refs adds more than {limit} bytes to it")]
     TooMuchInlined {
         /// How many there may be.
