@@ -41,11 +41,12 @@ impl Asking {
         }
     }
 
-    /// The question once more, and why. What fitted its form stands there again.
+    /// The question once more, and why. What was typed beside what is wrong stands there again.
     pub fn again(&self, problems: String, typed: Option<Map<String, Value>>) -> Self {
         let mut again = self.clone();
         again.again = Some(problems);
         if let (Wants::Form(shape), Some(typed)) = (&mut again.wants, typed)
+            && typed.len() > 1
             && let Ok(recalling) = shape.recalling(typed)
         {
             *shape = Arc::new(recalling);

@@ -101,8 +101,8 @@ impl<K: Kind> Question<K> {
     }
 
     /// A rule beyond what a form can say. A person whose answer breaks it is asked again, and told
-    /// why. What they typed stands in the form again where the client's revision has words for that,
-    /// except for secrets and what they agreed to.
+    /// why. A form of several fields starts with what they typed then, where the client's revision has
+    /// words for that, except for secrets and what they agreed to.
     ///
     /// ```
     /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
