@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use midcall_core::{Answer, Asker, Elicitation, Limits, Scope, Values};
 use midcall_desk::{
-    By, Desk, News, Route, Rules, SettleError, Submission, Ticket, TicketId, Watch,
+    By, Desk, News, Route, Rules, SettleError, State, Submission, Ticket, TicketId, Watch,
 };
 use midcall_store::{Mailroom, Memory};
 use serde_json::{Value, json};
@@ -82,4 +82,12 @@ pub async fn all_news<S: midcall_store::Store>(watch: &mut Watch<S>) -> Vec<Stri
         told.push(format!("{} {what}", news.event()).trim_end().to_owned());
     }
     told
+}
+
+/// How a question that takes no answer any more was closed.
+pub fn closed(result: Result<(), SettleError>) -> State {
+    match result {
+        Err(SettleError::Closed(closing)) => closing.state,
+        other => panic!("{other:?}"),
+    }
 }
