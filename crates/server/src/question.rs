@@ -132,7 +132,9 @@ impl<K: Kind> Question<K> {
             return Ok(Answer::Accepted(value));
         }
         // Where there are no words for what a field starts with, an empty one would be an answer.
-        let recalls = call.client.modes.form && call.client.revision > Revision::V2025_06_18;
+        let recalls = !self.rules.is_empty()
+            && call.client.modes.form
+            && call.client.revision > Revision::V2025_06_18;
         let mut times = settings.times;
         for time in 1..=times {
             let mut typed = None;
