@@ -18,6 +18,7 @@ mod local;
 mod printer;
 mod route;
 mod session;
+mod times;
 mod token;
 mod transport;
 

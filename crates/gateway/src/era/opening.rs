@@ -1,7 +1,5 @@
 //! Finding out what a server speaks.
 
-use std::time::Duration;
-
 use midcall_core::wire::{Era, Revision, code, meta};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -11,6 +9,7 @@ use super::bridge::{Bridge, ServerEra};
 use super::front::Front;
 use crate::frame::{Frame, Id, Kind, Members};
 use crate::session::{Act, Event};
+use crate::times::PROBE;
 
 /// What is known of the server.
 pub enum Leg {
@@ -30,9 +29,6 @@ pub struct Probe {
     /// What it was to be opened by as a legacy one, and the error that this led to.
     pub failed: Option<(Frame, Frame)>,
 }
-
-/// How long a server may take to say whether it is a modern one.
-const PROBE: Duration = Duration::from_secs(10);
 
 impl Bridge {
     /// The session says something to the server: what it opens it by is kept, for as long as the
@@ -67,7 +63,7 @@ impl Bridge {
         });
         self.server = Leg::Probing(Probe {
             id,
-            until: now + PROBE,
+            until: now + PROBE.get(),
             failed,
         });
     }

@@ -1,7 +1,6 @@
 //! A question of the server, on its way to whoever answers it.
 
 use std::fmt::Display;
-use std::time::Duration;
 
 use midcall_core::catalog::Locale;
 use midcall_core::wire::{
@@ -15,6 +14,7 @@ use tokio::time::Instant;
 use super::Rules;
 use super::model::Model;
 use crate::frame::{Frame, Id, Members};
+use crate::times::FASTEST_ANSWER;
 
 /// A question that is not answered yet.
 pub struct Question {
@@ -64,9 +64,6 @@ pub enum State {
     /// It is being taken back.
     Leaving,
 }
-
-/// Nobody reads a question and says no in less. A client that does has not asked anybody.
-const FASTEST_NO: Duration = Duration::from_millis(250);
 
 impl Question {
     pub fn new(elicitation: Elicitation, wanted_by: WantedBy, calls: Vec<Id>, at: At) -> Self {
@@ -183,7 +180,7 @@ impl Question {
 
     /// Whether the client said no before anybody can have read the question.
     fn is_unattended(&self, now: Instant, result: &ElicitResult) -> bool {
-        matches!(self.at, At::Client { since, .. } if now.duration_since(since) < FASTEST_NO)
+        matches!(self.at, At::Client { since, .. } if now.duration_since(since) < FASTEST_ANSWER.get())
             && result.action() != Action::Accept
     }
 
