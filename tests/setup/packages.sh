@@ -33,6 +33,6 @@ need_rust() {
   command -v cargo >/dev/null || give_up "'cargo' is missing: install Rust 1.88 or later with rustup."
   cargo fmt --version >/dev/null 2>&1 || give_up "'cargo fmt' is missing: rustup component add rustfmt"
   cargo clippy --version >/dev/null 2>&1 || give_up "'cargo clippy' is missing: rustup component add clippy"
-  need cc gcc libc6-dev # links every program, and compiles the C of aws-lc
+  need cc gcc libc6-dev # links every program
   need ps procps # tests look for processes that were left behind
 }

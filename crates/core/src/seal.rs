@@ -16,10 +16,10 @@
 
 use std::fmt;
 
-use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
-use aws_lc_rs::hkdf::{HKDF_SHA256, KeyType, Prk, Salt};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::hkdf::{HKDF_SHA256, KeyType, Prk, Salt};
 
 /// How many bytes longer a sealed message is than what it holds.
 pub const OVERHEAD: usize = HEADER + TAG;

@@ -8,7 +8,6 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use aws_lc_rs::rand;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use tokio::sync::{mpsc, oneshot};
@@ -37,7 +36,7 @@ impl TicketId {
         FRESH.with_borrow_mut(|fresh| {
             if fresh.is_empty() {
                 let mut bytes = [0; 16 * AT_ONCE];
-                rand::fill(&mut bytes).expect("the system has randomness");
+                getrandom::fill(&mut bytes).expect("the system has randomness");
                 fresh.extend(bytes.as_chunks().0);
             }
             Self(fresh.pop().expect("it was filled above"))

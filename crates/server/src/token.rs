@@ -1,15 +1,15 @@
 //! Names that nobody guesses.
 
-use aws_lc_rs::{digest, rand};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use ring::digest;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
 /// 256 random bits.
 pub(crate) fn bits() -> [u8; 32] {
     let mut bits = [0; 32];
-    rand::fill(&mut bits).expect("the system has randomness");
+    getrandom::fill(&mut bits).expect("the system has randomness");
     bits
 }
 

@@ -14,11 +14,6 @@ pub struct File {
 
 #[derive(rust_embed::RustEmbed)]
 #[folder = "js"]
-#[include = "*.js"]
-#[include = "*.json"]
-#[include = "*.css"]
-#[include = "*.html"]
-#[include = "*.svg"]
 struct Files;
 
 /// The file at a path under `js/`, such as `element.js`.

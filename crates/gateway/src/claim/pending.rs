@@ -1,9 +1,9 @@
 //! What a model is told of a question, and what it says for the person.
 
-use aws_lc_rs::digest;
 use midcall_core::catalog::Locale;
 use midcall_core::wire::{ElicitResult, Unreadable};
 use midcall_core::{Elicitation, Unfit};
+use ring::digest;
 use serde_json::{Map, Value, json};
 
 use crate::token::Token;

@@ -1,8 +1,8 @@
 //! A question on its way to a modern client, and the call that it is told in.
 
-use aws_lc_rs::digest as sha;
 use midcall_core::wire::{ElicitResult, code};
 use midcall_core::{Elicitation, Limits};
+use ring::digest as sha;
 use serde_json::Value;
 use serde_json::value::RawValue;
 

@@ -127,6 +127,8 @@ impl Target {
     /// trusts takes its time.
     pub(super) fn client(&self) -> Result<&Client, String> {
         let made = self.0.client.get_or_init(|| {
+            // Only the first of several targets installs it; `reqwest` panics without one.
+            let _ = rustls::crypto::ring::default_provider().install_default();
             Client::builder()
                 .redirect(redirect::Policy::none()) // They are followed with care (`wire`).
                 .connect_timeout(CONNECT)

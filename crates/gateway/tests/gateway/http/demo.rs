@@ -3,7 +3,7 @@
 use reqwest::Response;
 use serde_json::{Value, json};
 
-use super::desk::{Caller, Desk};
+use super::desk::{Caller, Desk, client};
 use super::events::Events;
 use super::statuses::answer;
 
@@ -249,11 +249,7 @@ async fn a_link_is_consented_to_then_finished_elsewhere() {
         (&consent["id"], &consent["result"]["action"]),
         (&request["id"], &json!("accept"))
     );
-    let done = |id: &str| {
-        reqwest::Client::new()
-            .post(format!("{page}demo/elsewhere/{id}"))
-            .send()
-    };
+    let done = |id: &str| client().post(format!("{page}demo/elsewhere/{id}")).send();
     assert_eq!(done("x").await.unwrap().status(), 404);
     assert_eq!(done(link).await.unwrap().status(), 204);
     let complete = messages.next().await.unwrap();

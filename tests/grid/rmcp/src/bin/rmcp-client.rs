@@ -196,6 +196,7 @@ async fn main() -> anyhow::Result<()> {
     };
     let client = Client::new(&job);
     if let Some(url) = job["url"].as_str() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let transport = StreamableHttpClientTransport::from_uri(url);
         let running = client.serve_with_lifecycle(transport, lifecycle).await?;
         work(Arc::new(running), &job, &mut input).await?;
