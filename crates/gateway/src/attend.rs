@@ -5,7 +5,6 @@
 //! status and the signals are the server's own.
 
 use std::future::pending;
-use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::coop::consume_budget;
@@ -17,6 +16,7 @@ use crate::frame::Frame;
 use crate::printer::Printer;
 use crate::route::Page;
 use crate::session::{Act, Event};
+use crate::times::HANG_UP;
 use crate::transport::front::Seat;
 use crate::transport::upstream::{Place, Said, Upstream};
 use crate::transport::{Line, Lines, Outbox};
@@ -76,10 +76,6 @@ pub enum Ended {
     Told,
 }
 
-/// How long a server may take over its last answers once the client has hung up, and a client to
-/// take them.
-const LAST_WORDS: Duration = Duration::from_secs(3);
-
 impl Attendant {
     /// Goes on until one of the two is gone, or the session has to end.
     pub async fn run(mut self) -> Ended {
@@ -90,7 +86,7 @@ impl Attendant {
             Ended::ByClient | Ended::Told => "was let go".to_owned(),
         };
         self.tell(Event::ServerGone(how), &mut beside).await;
-        let _ = timeout(LAST_WORDS, self.client.flush()).await;
+        let _ = timeout(HANG_UP.get(), self.client.flush()).await;
         drop(self.client); // It is not heard any more.
         for server in beside.into_iter().chain([self.server]) {
             server.close().await;
@@ -112,7 +108,7 @@ impl Attendant {
                 && !self.client.is_flooded();
             let hears_server = !self.client.is_full() && !self.server.is_flooded();
             let wakes_at = self.bridge.wakes_at();
-            let late = hung_up.map(|at| at + LAST_WORDS);
+            let late = hung_up.map(|at| at + HANG_UP.get());
             let event = tokio::select! {
                 heard = self.client.next(hears_client) => match heard {
                     Heard::Frame(frame) => Event::Client(frame),

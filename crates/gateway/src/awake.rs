@@ -9,7 +9,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 /// It did not come in time.
 #[derive(Debug)]
@@ -29,9 +29,44 @@ pub async fn within<F: Future>(patience: Duration, work: F) -> Result<F::Output,
     Err(Late)
 }
 
+/// The same for a loop that waits for other things, too.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    part: Duration,
+    left: u32,
+    part_ends: Instant,
+}
+
+impl Patience {
+    /// Patience for so long from now on.
+    pub fn new(patience: Duration) -> Self {
+        let part = patience / PARTS;
+        Self {
+            part,
+            left: PARTS,
+            part_ends: Instant::now() + part,
+        }
+    }
+
+    /// When to look whether it is over.
+    pub fn part_ends(&self) -> Instant {
+        self.part_ends
+    }
+
+    /// Whether it is over. However long ago it was last looked at, that costs one part.
+    pub fn is_over(&mut self) -> bool {
+        let now = Instant::now();
+        if self.part_ends <= now {
+            self.left = self.left.saturating_sub(1);
+            self.part_ends = now + self.part;
+        }
+        self.left == 0
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use tokio::time::{Instant, advance, sleep};
+    use tokio::time::{advance, sleep};
 
     use super::*;
 
@@ -59,5 +94,17 @@ mod tests {
         sleep(PATIENCE / 2).await;
         say.send(()).unwrap();
         assert!(waiting.await.unwrap().is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn patience_of_a_loop_counts_what_it_saw() {
+        let start = Instant::now();
+        let mut patience = Patience::new(PATIENCE);
+        advance(PATIENCE * 10).await; // The machine stands still.
+        assert!(!patience.is_over());
+        while !patience.is_over() {
+            tokio::time::sleep_until(patience.part_ends()).await;
+        }
+        assert_eq!((start.elapsed() - PATIENCE * 10).as_millis(), 1_900);
     }
 }

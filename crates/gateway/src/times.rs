@@ -2,34 +2,107 @@
 //!
 //! A test can't answer within 250 ms or keep a server quiet for exactly 10 s on a machine that is
 //! busy. So in debug builds the environment variable `MIDCALL_TEST_TIMES` replaces these times:
-//! `fastest_answer=1h,probe=5m`. Release builds don't read it.
+//! `fastest_answer=5m,probe=5m`. Release builds don't read it.
 //!
 //! Not here: times that people set by a flag (`--hold`, `--timeout`).
 
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// An answer that takes less time than this didn't come from a person who read the question.
-pub static FASTEST_ANSWER: Time = Time::new("fastest_answer", Duration::from_millis(250));
+/// Declares times. Each is known to tests by its own name, in small letters.
+macro_rules! times {
+    ($($(#[$doc:meta])* $name:ident = $usual:expr;)*) => {
+        $($(#[$doc])* pub static $name: Time = Time { name: stringify!($name), usual: $usual };)*
 
-/// How long a server may take to answer `server/discover` before Midcall sends `initialize`.
-pub static PROBE: Time = Time::new("probe", Duration::from_secs(10));
+        static ALL: &[&Time] = &[$(&$name),*];
+    };
+}
 
-/// A time with the name that tests know it by.
+times! {
+    /// An answer that takes less time than this didn't come from a person who read the question.
+    FASTEST_ANSWER = Duration::from_millis(250);
+
+    /// How long a server may take to answer `server/discover` before Midcall sends `initialize`.
+    PROBE = Duration::from_secs(10);
+
+    /// How long a server may take to end once its input is closed, before it is told to.
+    SERVER_END = Duration::from_secs(3);
+
+    /// How long a server may take to end once it is told to, before it is made to.
+    SERVER_KILL = Duration::from_secs(3);
+
+    /// How long a server's last words may take once it has ended: what it started may still hold its
+    /// output. Also how long it may take to end once it says nothing more.
+    LAST_WORDS = Duration::from_secs(1);
+
+    /// How long a client may take to say something, where there is no server to answer it.
+    FIRST_WORDS = Duration::from_secs(2);
+
+    /// How long a server may take over its last answers once the client has hung up, and a client to
+    /// take them.
+    HANG_UP = Duration::from_secs(3);
+
+    /// How long an answer to a legacy client may take to be sent as JSON. After that it is a stream:
+    /// the client wants to know early where to come back to.
+    JSON = Duration::from_secs(1);
+
+    /// The same for a modern client, which sees in the status what is wrong.
+    JSON_MODERN = Duration::from_secs(5);
+
+    /// How long open calls may take to be answered once a gateway is told to end.
+    DRAIN = Duration::from_secs(10);
+
+    /// How long it may take until a server is connected by HTTP.
+    CONNECT = Duration::from_secs(10);
+
+    /// How long calls wait for the stream that a server's questions may come on: some servers say
+    /// nothing before there is something to tell.
+    HEARS = Duration::from_secs(1);
+
+    /// How long a gateway may take over a call of another one: it is on this machine.
+    NEIGHBOUR = Duration::from_secs(1);
+
+    /// How long a browser may take to show the page, before it is opened again.
+    TAB_COMES = Duration::from_secs(15);
+
+    /// How long a tab that is open elsewhere may take to hear of a gateway.
+    TAB_HEARS = Duration::from_secs(3);
+
+    /// How long a browser may take to say that it can't open a page.
+    NO_BROWSER = Duration::from_secs(3);
+
+    /// How long `doctor` waits for an answer to `server/discover`, beside what the server took to
+    /// start: many servers never answer what they don't know.
+    DOCTOR_PROBE = Duration::from_secs(5);
+
+    /// How long the demo's question about seats can be answered.
+    HURRY = Duration::from_secs(40);
+
+    /// When the demo's question about a meeting room is taken back.
+    CHANGE_OF_MIND = Duration::from_secs(5);
+
+    /// How long a client may take over the headers of a request, and over the time between two requests: most
+    /// clients close a connection sooner by themselves, and one that reuses it as we close it would fail.
+    HEADERS = Duration::from_secs(30);
+
+    /// How often a stream of events that nothing happens on is shown to be alive.
+    KEEP_ALIVE = Duration::from_secs(15);
+
+    /// How long a server may take to end after `doctor` has looked at it, and again once it is told to.
+    DOCTOR_END = Duration::from_millis(700);
+}
+
+/// A time that a test can replace.
 pub struct Time {
     name: &'static str,
     usual: Duration,
 }
 
 impl Time {
-    const fn new(name: &'static str, usual: Duration) -> Self {
-        Self { name, usual }
-    }
-
     /// The usual time, or what `MIDCALL_TEST_TIMES` says in a debug build.
     pub fn get(&self) -> Duration {
         if cfg!(debug_assertions) {
-            let replaced = REPLACED.iter().find(|(name, _)| name == self.name);
+            let replaced = REPLACED.iter().find(|(name, _)| *name == self.name);
             return replaced.map_or(self.usual, |(_, time)| *time);
         }
         self.usual
@@ -37,24 +110,22 @@ impl Time {
 }
 
 /// What `MIDCALL_TEST_TIMES` says. A test with a typing error must not pass by accident, so that panics.
-static REPLACED: LazyLock<Vec<(String, Duration)>> = LazyLock::new(|| {
+static REPLACED: LazyLock<Vec<(&str, Duration)>> = LazyLock::new(|| {
     let text = std::env::var("MIDCALL_TEST_TIMES").unwrap_or_default();
     read(&text).unwrap_or_else(|wrong| panic!("MIDCALL_TEST_TIMES: {wrong}"))
 });
 
-fn read(text: &str) -> Result<Vec<(String, Duration)>, String> {
-    let times = [&FASTEST_ANSWER, &PROBE];
+fn read(text: &str) -> Result<Vec<(&'static str, Duration)>, String> {
     let entries = text.split(',').filter(|entry| !entry.is_empty());
     entries
         .map(|entry| {
             let (name, time) = entry
                 .split_once('=')
                 .ok_or(format!("{entry} isn't name=time"))?;
-            if !times.iter().any(|known| known.name == name) {
-                return Err(format!("there is no time called {name}"));
-            }
+            let known = ALL.iter().find(|known| known.name.to_lowercase() == name);
+            let known = known.ok_or(format!("there is no time called {name}"))?;
             let time = crate::duration::read(time).map_err(|usage| format!("{name}: {usage}"))?;
-            Ok((name.to_owned(), time))
+            Ok((known.name, time))
         })
         .collect()
 }
@@ -67,11 +138,11 @@ mod tests {
     fn times_are_replaced_by_name() {
         assert_eq!(read(""), Ok(vec![]));
         let replaced = read("fastest_answer=5m,probe=0ms").unwrap();
+        let five_minutes = Duration::from_secs(300);
         assert_eq!(
-            replaced[0],
-            ("fastest_answer".to_owned(), Duration::from_secs(300))
+            replaced,
+            [("FASTEST_ANSWER", five_minutes), ("PROBE", Duration::ZERO)]
         );
-        assert_eq!(replaced[1], ("probe".to_owned(), Duration::ZERO));
         for wrong in ["probe", "prob=1s", "probe=1", "probe=1s;fastest_answer=1s"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }

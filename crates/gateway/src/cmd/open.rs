@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::bail;
 use midcall_core::catalog::Locale;
@@ -10,6 +9,7 @@ use tokio::time::timeout;
 
 use crate::browser;
 use crate::http::peers::Folder;
+use crate::times::NO_BROWSER;
 
 /// Show the page on which questions wait
 ///
@@ -31,9 +31,6 @@ pub struct Cmd {
     #[arg(long, env = "MIDCALL_LOCALE", default_value = "en-US")]
     locale: String,
 }
-
-/// How long a browser may take to say that it cannot.
-const AT_ONCE: Duration = Duration::from_secs(3);
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
@@ -66,7 +63,7 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
 /// Whether a browser was told, and did not say at once that it cannot.
 async fn shown(address: &str) -> bool {
     match browser::open(address) {
-        Some(asked) => timeout(AT_ONCE, asked.failed()).await.is_err(),
+        Some(asked) => timeout(NO_BROWSER.get(), asked.failed()).await.is_err(),
         None => false,
     }
 }

@@ -10,7 +10,6 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use midcall_core::Limits;
 use midcall_core::catalog::Locale;
@@ -27,6 +26,7 @@ use crate::local::{self, Flags};
 use crate::printer::Printer;
 use crate::route::{Page, Policy, Profile, Room, Route, Routes};
 use crate::session::{self, Confirm, OnUnavailable};
+use crate::times::FIRST_WORDS;
 use crate::transport::child::{Child, StartError};
 use crate::transport::upstream::Place;
 use crate::transport::{Line, Lines, Outbox, Reading, Writing};
@@ -250,9 +250,6 @@ impl Cmd {
     }
 }
 
-/// How long the client may take to say something that can be answered.
-const FIRST_WORDS: Duration = Duration::from_secs(2);
-
 /// Tells why there is no server: on standard error, and to the client, which may show it.
 async fn not_started(
     error: StartError,
@@ -266,11 +263,11 @@ async fn not_started(
     };
     let told = format!("midcall: {:#}", anyhow::Error::from(error));
     eprintln!("{told}");
-    if let Ok(Ok(Line::Whole(line))) = timeout(FIRST_WORDS, client.next()).await
+    if let Ok(Ok(Line::Whole(line))) = timeout(FIRST_WORDS.get(), client.next()).await
         && let Some((Kind::Request { id, .. }, _)) = Frame::new(line).peek()
     {
         to_client.answer(Frame::error(Some(&id), code::INTERNAL_ERROR, &told).into_bytes());
-        let _ = timeout(FIRST_WORDS, to_client.flush()).await;
+        let _ = timeout(FIRST_WORDS.get(), to_client.flush()).await;
     }
     Ok(ExitCode::from(code))
 }

@@ -14,6 +14,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::awake::within;
+use crate::times;
 
 /// Connections at once. Those beyond wait in the system's own queue.
 const MOST: usize = 8_192;
@@ -21,9 +22,6 @@ const MOST: usize = 8_192;
 const HEAD_BYTES: usize = 32 * 1024;
 /// Headers of a request.
 const HEADERS: usize = 64;
-/// How long a client may take over them, and over the time between two requests: most let go of a
-/// connection sooner by themselves, and one that reuses it as we close it would fail for nothing.
-const HEAD_TIME: Duration = Duration::from_secs(30);
 /// How long responses may take to get out once the server shuts down.
 const GOODBYE: Duration = Duration::from_secs(5);
 
@@ -32,7 +30,7 @@ pub async fn serve(listener: TcpListener, router: Router, closing: CancellationT
     let service = TowerToHyperService::new(router);
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIME)
+        .header_read_timeout(times::HEADERS.get())
         .max_buf_size(HEAD_BYTES)
         .max_headers(HEADERS);
     let room = Arc::new(Semaphore::new(MOST));

@@ -9,7 +9,6 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -32,9 +31,7 @@ use super::auth::{Bearer, Caller};
 use super::peers::{self, Gathering};
 use super::refusal::Refusal;
 use super::visits::Visit;
-
-/// How often a quiet stream shows that it is alive.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+use crate::times::KEEP_ALIVE;
 
 /// What a surface wants to know: everything of its user, or less.
 #[derive(Deserialize)]
@@ -90,7 +87,7 @@ pub async fn follow<S: Store, P: Post>(
         Some((event, following))
     });
     let events = stream::select(events, pages.take_until(end.cancelled_owned()));
-    Ok(Sse::new(events.map(Ok)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+    Ok(Sse::new(events.map(Ok)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE.get())))
 }
 
 /// The pages of the other gateways. Whoever is by itself says so.

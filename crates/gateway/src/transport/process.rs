@@ -4,15 +4,15 @@ use std::ffi::OsString;
 use std::future::pending;
 use std::io;
 use std::process::ExitStatus;
-use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until};
+use tokio::time::sleep_until;
 
 use super::child::{self, Child, StartError};
 use super::upstream::Said;
 use super::{Line, Lines, Outbox};
-use crate::awake::within;
+use crate::awake::{Patience, within};
 use crate::frame::Frame;
+use crate::times::{LAST_WORDS, SERVER_END};
 
 /// Its pipes. It is gone once it has ended and its last words are read.
 pub struct Process {
@@ -21,16 +21,10 @@ pub struct Process {
     out: Option<Outbox>,
     exit: Option<ExitStatus>,
     /// When it counts as gone, whatever it may still say.
-    late: Option<Instant>,
+    late: Option<Patience>,
     /// Whether nobody heard it when it was last waited for.
     was_unheard: bool,
 }
-
-/// How long a server may take to end once its input is closed.
-const PATIENCE: Duration = Duration::from_secs(3);
-
-/// How long its last words may take once it has ended, or to end once it says nothing more.
-const LAST_WORDS: Duration = Duration::from_secs(1);
 
 impl Process {
     pub fn start(command: &[OsString], most: usize) -> Result<Self, StartError> {
@@ -77,7 +71,7 @@ impl Process {
     pub async fn next(&mut self, hears: bool) -> Said {
         // It is not its fault that its last words take so long.
         if std::mem::replace(&mut self.was_unheard, !hears) && self.late.is_some() {
-            self.late = Some(Instant::now() + LAST_WORDS);
+            self.late = Some(Patience::new(LAST_WORDS.get()));
         }
         loop {
             let was_full = self.is_full() || self.is_flooded();
@@ -106,7 +100,11 @@ impl Process {
                     self.exit = status.ok();
                     self.is_going();
                 },
-                () = until(self.late), if hears => return self.gone(),
+                () = until(self.late), if hears => {
+                    if self.late.as_mut().is_none_or(Patience::is_over) {
+                        return self.gone();
+                    }
+                },
             }
             if self.exit.is_some() && self.lines.is_none() {
                 return self.gone();
@@ -115,7 +113,7 @@ impl Process {
     }
 
     fn is_going(&mut self) {
-        self.late.get_or_insert(Instant::now() + LAST_WORDS);
+        self.late.get_or_insert(Patience::new(LAST_WORDS.get()));
     }
 
     fn gone(&self) -> Said {
@@ -126,7 +124,7 @@ impl Process {
     pub async fn close(mut self) {
         drop((self.lines.take(), self.out.take()));
         if self.exit.is_none() {
-            let _ = within(PATIENCE, self.child.end()).await;
+            let _ = within(SERVER_END.get(), self.child.end()).await;
         }
         self.child.clear().await;
     }
@@ -146,9 +144,9 @@ async fn flush(out: &mut Option<Outbox>) -> io::Result<()> {
     }
 }
 
-async fn until(at: Option<Instant>) {
-    match at {
-        Some(at) => sleep_until(at).await,
+async fn until(late: Option<Patience>) {
+    match late {
+        Some(patience) => sleep_until(patience.part_ends()).await,
         None => pending().await,
     }
 }
@@ -162,7 +160,7 @@ mod tests {
     /// Nobody reads for much longer than last words may take. Time is paused: it passes by itself
     /// while nothing happens.
     async fn nobody_hears(process: &mut Process) {
-        let early = timeout(10 * LAST_WORDS, process.next(false)).await;
+        let early = timeout(10 * LAST_WORDS.get(), process.next(false)).await;
         assert!(early.is_err(), "nobody heard it, and it is not gone");
     }
 

@@ -1,9 +1,11 @@
 //! The server of `midcall demo`, as a client of one's own meets it.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
+
+use crate::program::midcall;
 
 /// `midcall demo --stdio`. It ends when its input does.
 struct Demo {
@@ -13,7 +15,7 @@ struct Demo {
 
 impl Demo {
     fn open() -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_midcall"))
+        let mut child = midcall()
             .args(["demo", "--stdio"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

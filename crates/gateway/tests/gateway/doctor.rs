@@ -1,22 +1,36 @@
 //! `midcall doctor` on servers that are written for it: good ones, odd ones, and none at all.
 
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_json::{Value, json};
 
-/// Runs `midcall doctor` on a shell script, or on a command.
+use crate::program::midcall;
+
+/// Runs `midcall doctor` on a command.
 fn doctor(flags: &[&str], server: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_midcall"));
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MIDCALL_")) {
-        command.env_remove(name);
-    }
-    command.env("XDG_CONFIG_HOME", "/nowhere");
+    doctor_in(PATIENT, flags, server)
+}
+
+/// The times of a doctor whose server answers and ends by itself: however long that takes.
+const PATIENT: &str = "doctor_probe=60m,doctor_end=60m";
+/// The times of a doctor who ends its server.
+const USUAL: &str = "";
+
+fn doctor_in(times: &str, flags: &[&str], server: &[&str]) -> Output {
+    let mut command = midcall();
+    command.env("MIDCALL_TEST_TIMES", times);
+    command.env("MIDCALL_TIMEOUT", "60m"); // unless a flag says otherwise
     command.arg("doctor").args(flags).arg("--").args(server);
     command.output().unwrap()
 }
 
+/// Runs `midcall doctor` on a shell script: the report and the exit code.
 fn on(flags: &[&str], script: &str) -> (String, Option<i32>) {
-    let output = doctor(flags, &["sh", "-c", script]);
+    on_in(PATIENT, flags, script)
+}
+
+fn on_in(times: &str, flags: &[&str], script: &str) -> (String, Option<i32>) {
+    let output = doctor_in(times, flags, &["sh", "-c", script]);
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(told, "", "a report goes to standard output");
     (
@@ -176,32 +190,36 @@ fn an_old_server_asks_nothing() {
 
 #[test]
 fn what_does_not_answer_is_told_with_its_last_words_and_advice() {
-    for (name, flags, script) in [
+    for (name, times, flags, script) in [
         (
             "dies",
+            PATIENT,
             &[][..],
             "echo starting; echo 'no key: set API_KEY' >&2; exit 3",
         ),
-        ("is killed", &[], "kill -9 $$"),
+        ("is killed", PATIENT, &[], "kill -9 $$"),
         (
             "is silent",
-            &["--timeout", "3s"],
+            USUAL,
+            &["--timeout", "8s"],
             "echo listening on 8080 >&2; exec sleep 300",
         ),
         (
             "chatters",
-            &["--timeout", "3s"],
+            USUAL,
+            &["--timeout", "8s"],
             "while read line; do echo 'Server ready'; done",
         ),
-        ("closes", &[], "exec >&-; exec sleep 300"),
-        ("refuses", &[], &server(&[])),
+        ("closes", USUAL, &[], "exec >&-; exec sleep 300"),
+        ("refuses", PATIENT, &[], &server(&[])),
         (
             "answers nonsense",
+            PATIENT,
             &[],
             &server(&[("\"initialize\"", json!({"result": 7}))]),
         ),
     ] {
-        let (told, code) = on(flags, script);
+        let (told, code) = on_in(times, flags, script);
         assert_eq!(code, Some(1), "{name}: {told}");
         insta::assert_snapshot!(name.replace(' ', "_"), told);
     }
@@ -230,7 +248,7 @@ fn a_program_that_is_not_there_is_told() {
 #[test]
 fn a_flood_ends_with_the_time() {
     for flood in ["exec yes", "yes >&2 & exec sleep 300", "yes & exec yes >&2"] {
-        let (told, code) = on(&["--timeout", "1s"], flood);
+        let (told, code) = on_in(USUAL, &["--timeout", "1s"], flood);
         assert_eq!(code, Some(1), "{flood}");
         assert!(
             told.starts_with("The server runs, but did not answer in time\n"),

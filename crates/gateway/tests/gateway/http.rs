@@ -13,6 +13,8 @@ mod statuses;
 use desk::Desk;
 use serde_json::json;
 
+use crate::program::midcall;
+
 /// The params of a question with one field that must be a day.
 fn day() -> serde_json::Value {
     json!({"message": "For which day?", "requestedSchema": {
@@ -100,7 +102,7 @@ async fn lines_that_make_no_sense_are_told_and_end_nothing() {
 
 #[tokio::test]
 async fn only_a_loopback_address_is_taken() {
-    let output = tokio::process::Command::new(env!("CARGO_BIN_EXE_midcall"))
+    let output = tokio::process::Command::from(midcall())
         .args(["desk", "--page-addr", "0.0.0.0:0"])
         .output();
     let output = output.await.unwrap();

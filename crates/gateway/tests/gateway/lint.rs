@@ -5,12 +5,11 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::program;
+
 fn midcall() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_midcall"));
+    let mut command = program::midcall();
     command.arg("lint");
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MIDCALL_")) {
-        command.env_remove(name);
-    }
     command
 }
 

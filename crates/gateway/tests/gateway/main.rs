@@ -6,4 +6,5 @@ mod demo;
 mod doctor;
 mod http;
 mod lint;
+mod program;
 mod wrap;

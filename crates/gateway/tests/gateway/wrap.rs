@@ -1,15 +1,25 @@
 //! `midcall wrap` around servers that end badly: nothing hangs, nothing is left behind.
 
 use std::io::{Read, Write};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-/// A wrapped shell command. Real time: pipes and signals have no other.
+use crate::program::midcall;
+
+/// A wrapped shell command. Real time: pipes and signals have no other. But the server may take as long to end as it
+/// wants, because the machine may be busy.
 fn wrap(server: &str) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_midcall"))
+    wrap_in("server_end=60m,server_kill=60m", server)
+}
+
+/// A wrapped shell command, with other times than usual.
+fn wrap_in(times: &str, server: &str) -> Child {
+    midcall()
+        .env("MIDCALL_TEST_TIMES", times)
         .args(["wrap", "--no-open", "--", "sh", "-c", server])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -18,17 +28,29 @@ fn wrap(server: &str) -> Child {
         .unwrap()
 }
 
-/// Waits for the end, but not for ever.
-fn end(mut child: Child) -> ExitStatus {
+/// Waits until something is so, but not for ever.
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
-    while start.elapsed() < Duration::from_secs(60) {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status;
-        }
-        sleep(Duration::from_millis(20));
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(300), "never: {what}");
+        sleep(Duration::from_millis(10));
     }
-    child.kill().unwrap();
-    panic!("it does not end");
+}
+
+fn end(mut child: Child) -> ExitStatus {
+    let mut status = None;
+    until("it ends", || {
+        status = child.try_wait().unwrap();
+        status.is_some()
+    });
+    status.unwrap()
+}
+
+/// Waits until so much is in a pipe that nobody reads.
+fn fills(pipe: impl AsFd, bytes: u64) {
+    until("the pipe fills", || {
+        rustix::io::ioctl_fionread(&pipe).unwrap() >= bytes
+    });
 }
 
 fn kill(signal: &str, pid: u32) -> bool {
@@ -48,20 +70,22 @@ fn runs(pid: u32) -> bool {
     !state.trim().is_empty() && !state.starts_with('Z')
 }
 
+/// The number in what a server says first.
+fn number(output: &mut ChildStdout) -> u32 {
+    let mut first = [0; 64];
+    let read = output.read(&mut first).unwrap();
+    let said = String::from_utf8_lossy(&first[..read]);
+    let digits: String = said.chars().filter(char::is_ascii_digit).collect();
+    digits.parse().unwrap()
+}
+
 #[test]
 fn what_a_server_started_ends_with_it() {
     let mut child = wrap(
         "(trap '' TERM INT HUP; exec sleep 300) </dev/null >/dev/null 2>&1 &
         echo \"{\\\"method\\\":\\\"$!\\\"}\"; exec cat",
     );
-    let mut first = [0; 64];
-    let read = child.stdout.as_mut().unwrap().read(&mut first).unwrap();
-    let digits = String::from_utf8_lossy(&first[..read]);
-    let left = digits
-        .chars()
-        .filter(char::is_ascii_digit)
-        .collect::<String>();
-    let left: u32 = left.parse().unwrap();
+    let left = number(child.stdout.as_mut().unwrap());
     assert!(runs(left));
     drop(child.stdin.take());
     assert_eq!(end(child).code(), Some(0));
@@ -70,7 +94,10 @@ fn what_a_server_started_ends_with_it() {
 
 #[test]
 fn a_server_that_closes_its_output_is_told_of_and_ended() {
-    let mut child = wrap("exec >&-; exec sleep 300");
+    let mut child = wrap_in(
+        "server_end=60m,server_kill=60m,last_words=0ms",
+        "exec >&-; exec sleep 300",
+    );
     let call = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n";
     child.stdin.as_mut().unwrap().write_all(call).unwrap();
     let mut told = String::new();
@@ -90,7 +117,7 @@ fn a_server_that_closes_its_output_is_told_of_and_ended() {
 #[test]
 fn a_standard_error_that_nobody_reads_keeps_nobody() {
     let child = wrap("exec yes noise");
-    sleep(Duration::from_secs(1));
+    fills(child.stderr.as_ref().unwrap(), 32 * 1024);
     assert!(kill("-TERM", child.id()));
     assert_eq!(end(child).code(), Some(143));
 }
@@ -98,12 +125,18 @@ fn a_standard_error_that_nobody_reads_keeps_nobody() {
 #[test]
 fn what_a_server_said_last_reaches_a_client_that_reads_slowly() {
     // As many as are taken before it ends, so that it is long gone when they are read, and more.
-    for lines in [1_650, 3_000] {
-        let mut child = wrap(&format!(
+    for (lines, ends_before) in [(1_650, true), (3_000, false)] {
+        let file = Starts::new(&format!("last-{lines}"));
+        let server = format!(
             "i=0; while [ $i -lt {lines} ]; do i=$((i+1));
-            printf '{{\"method\":\"%0200d\"}}\\n' $i; done"
-        ));
-        sleep(Duration::from_secs(5));
+            printf '{{\"method\":\"%0200d\"}}\\n' $i; done; echo >>'{}'",
+            file.0.display()
+        );
+        let mut child = wrap_in("last_words=50ms", &server);
+        fills(child.stdout.as_ref().unwrap(), 32 * 1024);
+        if ends_before {
+            until("the server has said everything", || file.count() == 1);
+        }
         let mut told = String::new();
         let mut output = child.stdout.take().unwrap();
         output.read_to_string(&mut told).unwrap();
@@ -132,7 +165,7 @@ impl Starts {
     /// A server that does this, the first time and later.
     fn server(&self, first: &str, later: &str) -> String {
         let file = self.0.display();
-        format!("echo >>{file}; if [ $(wc -l <{file}) = 1 ]; then {first}; else {later}; fi")
+        format!("echo >>'{file}'; if [ $(wc -l <'{file}') = 1 ]; then {first}; else {later}; fi")
     }
 
     fn count(&self) -> usize {
@@ -163,10 +196,8 @@ fn a_server_that_a_signal_ended_while_it_was_asked_what_it_is_is_not_started_aga
 #[test]
 fn a_client_that_hangs_up_while_the_server_is_asked_what_it_is_hears_what_it_asked() {
     // Legacy servers end at that question, or keep quiet until they are ended.
-    for (name, first) in [
-        ("ends", "read probe"),
-        ("quiet", "read probe; exec sleep 300"),
-    ] {
+    let quiet = "read probe; echo \"{\\\"method\\\":\\\"$$\\\"}\"; exec sleep 300";
+    for (name, first) in [("ends", "read probe"), ("quiet", quiet)] {
         let starts = Starts::new(name);
         let legacy = r#"read -r open; id=$(echo "$open" | sed 's/.*"id":\("[^"]*"\).*/\1/');
             echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"serverInfo\":{\"name\":\"s\",\"version\":\"1\"}}}";
@@ -175,6 +206,9 @@ fn a_client_that_hangs_up_while_the_server_is_asked_what_it_is_hears_what_it_ask
         child.stdin.take().unwrap().write_all(MODERN).unwrap();
         let mut told = String::new();
         let mut output = child.stdout.take().unwrap();
+        if name == "quiet" {
+            assert!(kill("-TERM", number(&mut output)));
+        }
         output.read_to_string(&mut told).unwrap();
         assert!(
             told.contains("\"id\":1") && told.contains("\"tools\":[]"),

@@ -20,6 +20,7 @@ use serde::Deserialize;
 use tokio::io::{stdin, stdout};
 use tokio::time::timeout;
 
+use crate::times::{CHANGE_OF_MIND, HURRY};
 use elsewhere::Elsewhere;
 use forms::{Invitation, Login, Moving, Publish, Report, Watched};
 
@@ -316,7 +317,7 @@ impl Server {
             .integer("The seats are held for 40 seconds. How many?")
             .range(1..=8)
             .default(2)
-            .within(Duration::from_secs(40));
+            .within(HURRY.get());
         Ok(format!("{} seats are yours", seats.await?.accepted()?))
     }
 
@@ -324,7 +325,7 @@ impl Server {
     async fn taken_back(&self, ask: Ask) -> Result<String, AskError> {
         let room = "Does anybody need the meeting room? (This question goes away by itself.)";
         let asked = async { ask.form::<Invitation>(room).await };
-        match timeout(Duration::from_secs(5), asked).await {
+        match timeout(CHANGE_OF_MIND.get(), asked).await {
             Ok(answer) => {
                 let until = answer?.accepted()?.until;
                 Ok(format!(

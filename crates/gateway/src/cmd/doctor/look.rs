@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::peer::{Noise, Peer, Remains, Trouble};
 use crate::claim::tools::Hints;
+use crate::times::DOCTOR_PROBE;
 
 /// What was found out.
 #[derive(Debug)]
@@ -79,9 +80,6 @@ const BOTH: Modes = Modes {
 const LEGACY: Revision = Revision::V2025_11_25;
 const MODERN: Revision = Revision::V2026_07_28;
 
-/// Many servers never answer what they do not know, so that is not waited for much longer than
-/// they took to start.
-const PROBE: Duration = Duration::from_secs(5);
 /// Longer lists of tools are looked at so far.
 const PAGES: usize = 100;
 const TOOLS: usize = 10_000;
@@ -92,7 +90,7 @@ pub async fn at(command: &[OsString], patience: Duration) -> Result<Found, Failu
     let until = start + patience;
     let (first, remains) = legacy(command, BOTH, until).await;
     // Whatever it said: a server of the newer era alone may say no, or end.
-    let probe = Instant::now() + PROBE + 5 * start.elapsed();
+    let probe = Instant::now() + DOCTOR_PROBE.get() + 5 * start.elapsed();
     let is_modern = modern(command, until.min(probe));
     match first {
         Ok(mut told) => {

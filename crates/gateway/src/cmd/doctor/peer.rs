@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use midcall_core::wire::code;
 use rustix::process::Signal;
@@ -15,6 +14,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::awake::within;
 use crate::frame::{Frame, Id, Kind, Members};
+use crate::times::DOCTOR_END;
 use crate::transport::child::{Child, StartError};
 use crate::transport::{Line, Lines, Outbox, Reading};
 
@@ -74,8 +74,6 @@ const ERRORS: usize = 8 * 1024;
 const ERROR_LINES: usize = 12;
 /// How much of a line that is no message is told.
 const NOISE: usize = 120;
-/// How long it may take to end by itself, and once more when it is told to.
-const LAST: Duration = Duration::from_millis(700);
 
 impl Peer {
     pub fn start(command: &[OsString]) -> Result<Self, Trouble> {
@@ -119,12 +117,12 @@ impl Peer {
     /// Ends it, first kindly.
     pub async fn end(mut self) -> Remains {
         self.to.close().await;
-        if timeout(LAST, self.child.end()).await.is_err() {
+        if timeout(DOCTOR_END.get(), self.child.end()).await.is_err() {
             self.child.signal(Signal::TERM);
-            let _ = timeout(LAST, self.child.end()).await;
+            let _ = timeout(DOCTOR_END.get(), self.child.end()).await;
         }
         self.child.clear().await;
-        let _ = timeout(LAST, &mut self.hearing).await;
+        let _ = timeout(DOCTOR_END.get(), &mut self.hearing).await;
         self.hearing.abort(); // What it started may hold its standard error for ever.
         let errors = self.errors.lock();
         let errors: Vec<u8> = (errors.unwrap_or_else(PoisonError::into_inner))
@@ -180,7 +178,7 @@ impl Peer {
 
     /// It has closed its pipes: most have ended then.
     async fn gone(&mut self) -> Trouble {
-        let status = timeout(LAST, self.child.end()).await;
+        let status = timeout(DOCTOR_END.get(), self.child.end()).await;
         Trouble::Ended(status.ok().and_then(Result::ok))
     }
 }

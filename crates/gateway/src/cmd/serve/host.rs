@@ -21,6 +21,7 @@ use crate::local::{Local, Site};
 use crate::printer::Printer;
 use crate::route::{Page, Room};
 use crate::session::Rules;
+use crate::times::DRAIN;
 use crate::transport::front::{self, Attend, Bounds, Endpoint, Seat};
 use crate::transport::upstream::Place;
 
@@ -36,9 +37,6 @@ pub struct Hosted {
     pub era: ServerEra,
     pub bounds: Bounds,
 }
-
-/// How long open calls may take to be answered once we are told to end.
-const DRAIN: Duration = Duration::from_secs(10);
 
 /// How long a client may take to come back once its person has answered.
 const COMING_BACK: Duration = Duration::from_secs(60);
@@ -76,7 +74,7 @@ pub async fn host(
     })?;
     ready(&addresses);
     serving.told_to_end().await?;
-    let drained = join_all(endpoints.iter().map(|endpoint| endpoint.end(DRAIN)));
+    let drained = join_all(endpoints.iter().map(|endpoint| endpoint.end(DRAIN.get())));
     tokio::select! {
         _ = drained => {}
         told = serving.told_to_end() => {

@@ -8,7 +8,6 @@ use std::ffi::OsString;
 use std::future::pending;
 use std::io;
 use std::process::ExitStatus;
-use std::time::Duration;
 
 use rustix::process::Signal;
 use tokio::signal::unix::{self, SignalKind};
@@ -16,11 +15,13 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, sleep_until};
 
+use crate::awake::Patience;
 use crate::era::bridge::Bridge;
 use crate::frame::Frame;
 use crate::printer::Printer;
 use crate::route::{Page, Room};
 use crate::session::{Act, Event};
+use crate::times::{LAST_WORDS, SERVER_END, SERVER_KILL};
 use crate::transport::child::{self, Child};
 use crate::transport::process::Process;
 use crate::transport::upstream::Said;
@@ -80,43 +81,38 @@ enum Asked {
     BySignal,
 }
 
-/// How long a server may take to end once it is asked to.
-const PATIENCE: Duration = Duration::from_secs(3);
-
-/// How long a server's last words may take once it has ended: what it started may still hold
-/// its output.
-const LAST_WORDS: Duration = Duration::from_secs(1);
-
 impl Relay {
     /// Relays until the server has ended. The exit code is its own.
     pub async fn run(mut self) -> anyhow::Result<u8> {
-        let mut asked: Option<(Asked, Instant)> = None;
-        let mut exit: Option<(ExitStatus, Instant)> = None;
+        let mut asked: Option<(Asked, Patience)> = None;
+        let mut exit: Option<(ExitStatus, Patience)> = None;
         let mut is_told = false; // by a signal, to end
         let mut is_over = false; // the session knows of no server any more
         let mut acts = Vec::new();
         loop {
             consume_budget().await; // A flood on one side must not keep everything else waiting.
-            if let Some((status, until)) = &mut exit {
+            if let Some((status, patience)) = &mut exit {
                 if !is_told && self.to_client.as_ref().is_some_and(Outbox::is_full) {
-                    *until = Instant::now() + LAST_WORDS; // It is the client who takes its time.
+                    *patience = Patience::new(LAST_WORDS.get()); // It is the client who takes its time.
                 }
-                if self.server.is_none() || *until <= Instant::now() {
+                if self.server.is_none() || patience.is_over() {
                     let status = *status;
                     return self.finish(status, is_told).await;
                 }
             }
-            let late = exit.map(|(_, at)| at).or(asked.map(|(_, at)| at));
+            let patience = exit.map(|(_, patience)| patience);
+            let patience = patience.or(asked.map(|(_, patience)| patience));
+            let late = patience.map(|patience| patience.part_ends());
             let event = match self.next(late, exit.is_some()).await? {
                 Happening::Session(event) => Some(event),
                 Happening::ClientEnd => {
-                    asked.get_or_insert((Asked::ByClosing, Instant::now() + PATIENCE));
+                    asked.get_or_insert((Asked::ByClosing, Patience::new(SERVER_END.get())));
                     Some(Event::ClientGone)
                 }
                 // It is going, or it is of no use any more.
                 Happening::ServerEnd => {
                     self.server = None;
-                    asked.get_or_insert((Asked::ByClosing, Instant::now() + LAST_WORDS));
+                    asked.get_or_insert((Asked::ByClosing, Patience::new(LAST_WORDS.get())));
                     None
                 }
                 Happening::TooLong(who) => {
@@ -130,7 +126,7 @@ impl Relay {
                 Happening::Written => None,
                 Happening::ServerDeaf => {
                     self.to_server = None;
-                    asked.get_or_insert((Asked::ByClosing, Instant::now() + LAST_WORDS));
+                    asked.get_or_insert((Asked::ByClosing, Patience::new(LAST_WORDS.get())));
                     None
                 }
                 // It would not be asked what it speaks: it can only be a legacy one.
@@ -141,12 +137,12 @@ impl Relay {
                     self.act(&mut acts, (false, false)).await;
                     // A client that is gone waits for nothing more than what it has asked.
                     asked = (self.client.is_none())
-                        .then(|| (Asked::ByClosing, Instant::now() + PATIENCE));
+                        .then(|| (Asked::ByClosing, Patience::new(SERVER_END.get())));
                     None
                 }
                 Happening::Exit(status) => {
                     self.child.signal(Signal::TERM); // What it started ends with it.
-                    exit = Some((status, Instant::now() + LAST_WORDS));
+                    exit = Some((status, Patience::new(LAST_WORDS.get())));
                     None
                 }
                 Happening::Signal(signal) => {
@@ -154,16 +150,17 @@ impl Relay {
                     // Whoever sends a signal twice does not want to wait.
                     let again = matches!(asked, Some((Asked::BySignal, _)));
                     self.child.signal(if again { Signal::KILL } else { signal });
-                    asked = Some((Asked::BySignal, Instant::now() + PATIENCE));
+                    asked = Some((Asked::BySignal, Patience::new(SERVER_KILL.get())));
                     None
                 }
                 // It has ended; how long its last words may take is seen to above.
                 Happening::Late if exit.is_some() => None,
+                Happening::Late if !has_had_time(&mut asked) => None,
                 Happening::Late => {
                     let firmly = matches!(asked, Some((Asked::BySignal, _)));
                     self.child
                         .signal(if firmly { Signal::KILL } else { Signal::TERM });
-                    asked = Some((Asked::BySignal, Instant::now() + PATIENCE));
+                    asked = Some((Asked::BySignal, Patience::new(SERVER_KILL.get())));
                     let is_useless = self.server.is_none() || self.to_server.is_none();
                     is_over |= is_useless && self.client.is_some();
                     (is_useless && self.client.is_some())
@@ -323,7 +320,7 @@ impl Relay {
                 out.close().await;
             }
         };
-        let long_enough = is_told.then(|| Instant::now() + LAST_WORDS);
+        let long_enough = is_told.then(|| Instant::now() + LAST_WORDS.get());
         tokio::select! {
             () = last_words => {}
             () = until(long_enough) => {}
@@ -336,6 +333,12 @@ impl Relay {
         self.room.close().await;
         Ok(child::code(status))
     }
+}
+
+/// Whether the server has had the time to do what it was asked to.
+fn has_had_time(asked: &mut Option<(Asked, Patience)>) -> bool {
+    let patience = asked.as_mut().map(|(_, patience)| patience);
+    patience.is_none_or(Patience::is_over)
 }
 
 /// The next line of an end that is open.

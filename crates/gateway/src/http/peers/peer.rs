@@ -1,7 +1,6 @@
 //! Another gateway of the same person, as this process calls it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
 use axum::http::header::{AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST};
@@ -16,6 +15,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::Standing;
 use super::calls::{Admitted, Hello};
 use crate::awake::within;
+use crate::times::NEIGHBOUR;
 
 /// Where it is, and the key that it left for others like it. No `Debug`: it holds that key.
 #[derive(Clone)]
@@ -37,8 +37,6 @@ pub enum PeerError {
     Refused(StatusCode),
 }
 
-/// How long a gateway may take over a call: it is on this machine.
-const PATIENCE: Duration = Duration::from_secs(1);
 /// Bytes of what it says.
 const MOST_BYTES: usize = 4 * 1024;
 
@@ -74,7 +72,7 @@ impl Peer {
     }
 
     async fn call<T: DeserializeOwned>(&self, path: &str, body: Value) -> Result<T, PeerError> {
-        let answered = within(PATIENCE, self.post(path, body)).await;
+        let answered = within(NEIGHBOUR.get(), self.post(path, body)).await;
         let (status, text) = answered
             .map_err(|_| PeerError::Unreachable)?
             .ok_or(PeerError::Unreachable)?;

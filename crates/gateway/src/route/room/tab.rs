@@ -14,12 +14,7 @@ use crate::awake::within;
 use crate::browser::{self, Asked};
 use crate::http::peers::{Peer, Standing};
 use crate::http::{Door, Expected};
-
-/// How long a browser may take to show the page, before it is opened again.
-const COMING: Duration = Duration::from_secs(15);
-
-/// How long a tab that is open elsewhere may take to hear of us.
-const NEAR: Duration = Duration::from_secs(3);
+use crate::times::{TAB_COMES, TAB_HEARS};
 
 /// How long is waited before it is asked again whether a tab is still coming.
 const ASK: Duration = Duration::from_millis(250);
@@ -39,7 +34,7 @@ pub async fn bring(door: Door) {
             .filter(|standing| counts_open || *standing != Standing::Open)
             .max();
         let patience = match found.unwrap_or(Standing::Closed) {
-            Standing::Open => NEAR,
+            Standing::Open => TAB_HEARS.get(),
             Standing::Coming => ASK,
             Standing::Closed => {
                 let expected = door.expect();
@@ -49,7 +44,7 @@ pub async fn bring(door: Door) {
         };
         drop(turn);
         let hears = within(patience, door.sign(start)).await.is_ok();
-        if hears && within(COMING, door.opened()).await.is_ok() {
+        if hears && within(TAB_COMES.get(), door.opened()).await.is_ok() {
             return;
         }
         // A tab that did not come may be asleep.
@@ -60,7 +55,7 @@ pub async fn bring(door: Door) {
 /// Opens a browser, and waits for the tab.
 async fn launch(door: &Door, expected: Expected) {
     let asked = browser::open(&door.launch_now());
-    let mut shown = pin!(within(COMING, door.opened()));
+    let mut shown = pin!(within(TAB_COMES.get(), door.opened()));
     tokio::select! {
         _ = &mut shown => {}
         () = failed(asked) => {

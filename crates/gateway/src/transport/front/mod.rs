@@ -42,6 +42,7 @@ use tokio::time::timeout;
 
 use crate::frame::{Frame, Id, Kind};
 use crate::http::{Whence, principal};
+use crate::times::{JSON, JSON_MODERN};
 use call::Wants;
 use fault::Fault;
 use headers::{Accepts, only};
@@ -57,11 +58,6 @@ const SESSION: &str = "mcp-session-id";
 
 /// How long a client may take over a message.
 const BODY_TIME: Duration = Duration::from_secs(30);
-
-/// How long an answer may take to be sent by itself. A modern client sees in the status what is
-/// wrong; a legacy one wants to know early where to come back to.
-const SOON_MODERN: Duration = Duration::from_secs(5);
-const SOON: Duration = Duration::from_secs(1);
 
 /// An endpoint at its path.
 pub fn routes<S: Clone + Send + Sync + 'static>(path: &str, endpoint: Arc<Endpoint>) -> Router<S> {
@@ -181,7 +177,7 @@ async fn call_modern(
         accepts,
         resumes: false,
         primed: false,
-        soon: SOON_MODERN,
+        soon: JSON_MODERN.get(),
         statuses: true,
         is_batch: false,
     };
@@ -281,7 +277,7 @@ impl Manner {
             accepts,
             resumes: true,
             primed: false,
-            soon: SOON,
+            soon: JSON.get(),
             statuses: false,
             is_batch: false,
         }

@@ -18,6 +18,7 @@ use super::seat::Reading;
 use super::stream::Event;
 use crate::awake::within;
 use crate::frame::Frame;
+use crate::times::KEEP_ALIVE;
 
 /// How a client wants its answer.
 #[derive(Clone, Copy)]
@@ -34,9 +35,6 @@ pub struct Manner {
     /// Whether more than one answer comes.
     pub is_batch: bool,
 }
-
-/// A quiet stream sends a comment this often.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// Answers a message that wants answers.
 pub async fn answer(mut reading: Reading, manner: Manner) -> Response {
@@ -99,7 +97,7 @@ pub fn events(reading: Reading, first: Option<Event>, manner: Manner) -> Respons
     let chunks = unfold((reading, start), move |(mut reading, start)| async move {
         let chunk = match start {
             Some(start) => start,
-            None => match timeout(KEEP_ALIVE, reading.next()).await {
+            None => match timeout(KEEP_ALIVE.get(), reading.next()).await {
                 Ok(Some(event)) => {
                     let mut chunk = BytesMut::with_capacity(event.data.len() + 64);
                     write(&mut chunk, nth, &event);

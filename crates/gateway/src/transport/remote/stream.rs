@@ -15,6 +15,7 @@ use super::events::{Event, Events, line};
 use super::target::Target;
 use super::wire::{self, Refusal, media_type};
 use crate::frame::{Frame, Id, Kind};
+use crate::times::HEARS;
 
 /// Which request something is about.
 pub type Tag = u64;
@@ -102,10 +103,6 @@ impl Telling {
 /// read to its end can be used again.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How long calls wait for the stream that questions may come on: some servers say nothing
-/// before there is something to tell.
-const HEARS: Duration = Duration::from_secs(1);
-
 /// How often a broken stream is gone on with in vain before it is given up.
 const TRIES: u32 = 8;
 
@@ -136,7 +133,7 @@ impl Stream {
     pub async fn listen(self) {
         let connecting = self.connect(None, None);
         tokio::pin!(connecting);
-        let connected = timeout(HEARS, &mut connecting).await;
+        let connected = timeout(HEARS.get(), &mut connecting).await;
         self.told.tell(self.tag, News::Taken(None));
         let connected = match connected {
             Ok(connected) => connected,

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use std::{env, fs};
 
+use crate::times::CONNECT;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Certificate, Client, Url, redirect};
 
@@ -53,9 +54,6 @@ pub enum TargetError {
     #[error("the certificates in {0:?} cannot be read: {1}")]
     Ca(PathBuf, String),
 }
-
-/// How long it may take until a server is connected.
-const CONNECT: Duration = Duration::from_secs(10);
 
 /// How long a connection is kept for the next request. Node and uvicorn close theirs after five
 /// seconds: one that is used at that moment would fail a call for nothing.
@@ -131,7 +129,7 @@ impl Target {
             let _ = rustls::crypto::ring::default_provider().install_default();
             Client::builder()
                 .redirect(redirect::Policy::none()) // They are followed with care (`wire`).
-                .connect_timeout(CONNECT)
+                .connect_timeout(CONNECT.get())
                 .pool_idle_timeout(IDLE)
                 .tcp_keepalive(ALIVE)
                 .tls_certs_merge(self.0.ca.iter().cloned())

@@ -12,6 +12,8 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::{sleep, timeout};
 
+use crate::program::without_settings;
+
 /// A desk of its own process, which ends with this value.
 pub struct Desk {
     child: Child,
@@ -34,8 +36,8 @@ pub struct Caller {
     bearer: String,
 }
 
-/// Nothing here takes longer, unless something is wrong.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Nothing takes longer, unless something is wrong: machines are busy.
+pub const PATIENCE: Duration = Duration::from_secs(300);
 
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
@@ -59,7 +61,9 @@ impl Desk {
         let session = folder.with_extension("session");
         std::fs::create_dir(&session).unwrap();
         // Some systems give a process 1,024 file handles at first, and let it have more.
-        let mut child = Command::new("sh")
+        let mut shell = Command::new("sh");
+        without_settings(shell.as_std_mut());
+        let mut child = shell
             .args(["-c", "ulimit -S -n 8192; exec \"$@\"", "sh"])
             .args([env!("CARGO_BIN_EXE_midcall"), command, "--announce"])
             .arg(&file)

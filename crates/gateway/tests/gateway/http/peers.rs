@@ -10,6 +10,7 @@ use super::day;
 use super::desk::{Caller, Desk};
 use super::events::Events;
 use super::statuses::{answer, dressed};
+use crate::program::midcall;
 
 /// Another desk of the same person.
 async fn beside(desk: &Desk, flags: &[&str]) -> Desk {
@@ -267,7 +268,7 @@ async fn a_folder_that_others_can_open_is_left_alone_and_the_gateway_works_by_it
     let printed = desk.last_words().await;
     assert!(printed.contains("stays by itself"), "{printed}");
 
-    let open = tokio::process::Command::new(env!("CARGO_BIN_EXE_midcall"))
+    let open = tokio::process::Command::from(midcall())
         .args(["open", "--print"])
         .env("XDG_RUNTIME_DIR", place)
         .output();

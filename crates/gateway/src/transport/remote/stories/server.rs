@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
 /// Nothing here takes longer, unless something is wrong.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(300);
 
 pub struct Server {
     pub origin: String,
