@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import http from "node:http";
 import { test } from "node:test";
-import { Desk, eventually, person, posts, shot, unhurried, world } from "./world.mjs";
+import { Desk, eventually, person, posts, shot, unhurried, wake, world } from "./world.mjs";
 
 const WHO = { message: "Who?", requestedSchema: { type: "object", properties: { name: { type: "string", title: "Name" } }, required: ["name"] } };
 
@@ -61,6 +61,7 @@ test("a cut is seen, outlived and made good: nothing lost, nothing twice, no rel
   await desk.ended(withdrawn);
   await desk.ask({ ...WHO, message: "Meanwhile?" });
   line.mend();
+  await wake(page);
   await page.getByText("Connected", { exact: true }).waitFor();
   await dialog(page).getByText("1 of 2").waitFor();
   await page.getByText("The server no longer needs an answer").waitFor();
@@ -85,10 +86,11 @@ test("an answer given while the connection is gone is kept, said to be unsent, a
   await shot(page, "not-sent");
   assert.equal(await dialog(page).getByLabel("Name").inputValue(), "Ana");
   line.mend();
+  await wake(page);
   await page.getByText("Connected", { exact: true }).waitFor();
   await button(page, "Submit").click();
   assert.equal((await desk.ended(id)).action, "accept");
-  assert.equal(posts(page, "accept").length, 2);
+  assert.equal((await posts(page, "accept")).length, 2);
 });
 
 test("it tries again at growing distances, and at once when told to", async () => {
@@ -144,6 +146,7 @@ test("a busy gateway is waited for", async () => {
   await page.reload();
   await page.getByText("Connection lost. Trying again…").waitFor();
   await first.close();
+  await wake(page);
   await page.getByText("Connected", { exact: true }).waitFor();
   await eventually("it says so", () => page.getByText("No questions right now").isVisible());
 });

@@ -1,7 +1,7 @@
 // `midcall demo`: every question of its gallery, answered once by a person in a real browser.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { calm, deadline, demo, eventually, person, shot, sleep, unhurried } from "./world.mjs";
+import { calm, deadline, demo, eventually, person, shot, unhurried } from "./world.mjs";
 
 const dialog = (page) => page.getByRole("dialog");
 const button = (page, name) => dialog(page).getByRole("button", { name, exact: true });
@@ -46,7 +46,7 @@ const ANSWERS = {
 
 test("every form of the gallery is answered and the server hears what was typed", async () => {
   const running = await demo();
-  const page = await person(running, { timezoneId: "UTC" });
+  const page = await person(running);
   await page.getByRole("heading", { name: "Every kind of question" }).waitFor();
   for (const [name, [fill, content, made]] of Object.entries(ANSWERS)) {
     await page.locator(`#ask-${name}`).click();
@@ -165,7 +165,7 @@ test("steps follow each other, and three come at once", async () => {
 });
 
 test("a server changes its mind: the dialog goes by itself", async () => {
-  const running = await demo();
+  const running = await demo({ times: "probe=60m,change_of_mind=1s" });
   const page = await unhurried(running, { withheld: "elicitation/closed" });
   await page.locator("#ask-taken_back").click();
   await dialog(page).waitFor();
@@ -219,5 +219,4 @@ test("Ctrl-C ends it cleanly, and the page says that the connection is gone", as
   assert.equal(await running.end("SIGINT"), 0);
   await dialog(page).waitFor({ state: "hidden" });
   await page.getByText("Connection lost").waitFor();
-  await sleep(100);
 });

@@ -2,7 +2,9 @@
 // any colours; and a server's words that would like to be more than words.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answer, asking, fired, focused, form, part, told, violations } from "./element-page.mjs";
+import { ALL } from "./browser.mjs";
+import { answer, asking, fired, focused, form, part, told } from "./element-page.mjs";
+import { fits, judge } from "./looks.mjs";
 
 const DAY = "2027-03-09";
 
@@ -233,7 +235,7 @@ test("a server's words are words", async () => {
   assert.ok(text.includes("<script>window.hit=1</script>"));
   assert.ok(text.includes("<U+202E>gnp.exe<U+202C>"));
   assert.doesNotMatch(text, /[\u202a-\u202e\u2066-\u2069]/);
-  assert.deepEqual(await overflow(page), []);
+  await fits(page, "hostile words");
   for (const name of ["accept", "reject", "close"]) await part(page, name).click({ trial: true });
   await page.keyboard.press("Escape");
   assert.deepEqual(await answer(page), { action: "cancel" });
@@ -248,13 +250,13 @@ test("__proto__ is a name like any other", async () => {
   assert.equal(await page.evaluate(() => JSON.stringify(window.fired.at(-1).detail.content)), '{"__proto__":"x"}');
 });
 
-const ALL = form({ ...Object.fromEntries(Object.entries(KINDS).map(([kind, { asked }]) => [kind, { ...asked, title: kind }])), api_key: { type: "string" } }, ["text", "yes or no", "choices"]);
+const EVERY_KIND = form({ ...Object.fromEntries(Object.entries(KINDS).map(([kind, { asked }]) => [kind, { ...asked, title: kind }])), api_key: { type: "string" } }, ["text", "yes or no", "choices"]);
 const LINK = { mode: "url", message: "Sign in", url: "https://a:b@xn--bcher-kva.example:8443/?q" };
 
 /** Every screen there is. */
 const SCREENS = {
-  "every kind": { request: ALL },
-  "every kind, with problems": { request: ALL, act: (page) => part(page, "accept").click({ force: true }) },
+  "every kind": { request: EVERY_KIND },
+  "every kind, with problems": { request: EVERY_KIND, act: (page) => part(page, "accept").click({ force: true }) },
   review: { request: form(Object.fromEntries("abcde".split("").map((name) => [name, { type: "string", default: name }]))), act: (page) => part(page, "accept").click() },
   "nothing to fill in": { request: form({}), attributes: { destructive: "", queue: "2/3" } },
   reason: { request: form({}), act: (page) => part(page, "more").click() },
@@ -275,16 +277,13 @@ const SCREENS = {
 };
 
 for (const [name, { request, attributes, act }] of Object.entries(SCREENS)) {
-  test(`${name}: axe-core finds nothing, in both languages and themes`, async () => {
+  test(`${name}: axe-core finds nothing`, async () => {
     const page = await asking(request, attributes);
     await act?.(page);
-    for (const locale of ["en-US", "pt-BR"]) {
+    for (const locale of ALL ? ["en-US", "pt-BR"] : ["en-US"]) {
       await page.evaluate((locale) => element.setAttribute("locale", locale), locale);
       if (name !== "closed") await page.locator(`mcp-elicitation dialog[lang=${locale}]`).waitFor();
-      for (const colorScheme of ["light", "dark"]) {
-        await page.emulateMedia({ colorScheme });
-        assert.deepEqual(await violations(page), [], `${locale}, ${colorScheme}`);
-      }
+      await judge(page, locale);
     }
   });
 
@@ -292,24 +291,12 @@ for (const [name, { request, attributes, act }] of Object.entries(SCREENS)) {
     for (const viewport of [{ width: 320, height: 568 }, { width: 450, height: 400 }]) {
       const page = await asking(request, attributes, { viewport });
       await act?.(page);
-      assert.deepEqual(await overflow(page), []);
-      await page.evaluate(() => void (document.documentElement.dir = "rtl"));
-      assert.deepEqual(await overflow(page), [], "right to left");
+      for (const dir of ["ltr", "rtl"]) {
+        await page.evaluate((dir) => void (document.documentElement.dir = dir), dir);
+        await fits(page, `${viewport.width} px, ${dir}`);
+      }
     }
   });
 }
-
-/** What sticks out of the dialog, or makes the page scroll sideways. */
-const overflow = (page) => page.evaluate(() => {
-  const dialog = element.shadowRoot.querySelector("dialog");
-  if (!dialog.open) return document.documentElement.scrollWidth > innerWidth ? ["page"] : [];
-  const box = dialog.getBoundingClientRect();
-  const out = [...dialog.querySelectorAll("*:not(.quiet, .quiet *, option, bdi)")].filter((node) => {
-    const { left, right, width } = node.getBoundingClientRect();
-    return width && (left < box.left - 1 || right > box.right + 1);
-  });
-  const wide = [dialog, dialog.querySelector(".body")].filter((node) => node.scrollWidth > node.clientWidth + 1);
-  return [...out, ...wide].map((node) => node.outerHTML.slice(0, 80)).concat(box.left < 0 || box.right > innerWidth ? ["dialog"] : []);
-});
 
 const pick = (object, ...names) => Object.fromEntries(names.map((name) => [name, object[name]]));

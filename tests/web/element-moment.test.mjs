@@ -1,7 +1,8 @@
 // What was meant for one question must not answer the next.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MOMENT, answer, asking, calm, fired, focused, form, part } from "./element-page.mjs";
+import { MOMENT } from "./browser.mjs";
+import { answer, asking, calm, fired, focused, form, part } from "./element-page.mjs";
 
 const APPROVE = { message: "Delete 3 files?", requestedSchema: { type: "object", properties: {} } };
 /** Stops time, so that a moment lasts until the story says otherwise. */

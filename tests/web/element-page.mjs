@@ -1,34 +1,18 @@
 // The element alone on a page, without our server: its files, a strict policy, and a browser.
-//
-// `./test web` says where the packages are: beside MIDCALL_NODE.
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { createRequire } from "node:module";
 import { extname, join } from "node:path";
 import { after, afterEach, before } from "node:test";
+import { browser, MOMENT, PATIENCE, unhurry, USUAL } from "./browser.mjs";
 
-const require = createRequire(process.env.MIDCALL_NODE);
-const { chromium } = require("playwright-core");
-const AXE = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
-
-const FILES = new URL("../../crates/web/js/", import.meta.url).pathname;
+const FILES = join(import.meta.dirname, "../../crates/web/js");
 const KINDS = { ".html": "text/html", ".js": "text/javascript", ".json": "application/json" };
 // JSON modules, which the texts are, count as connections.
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; worker-src 'self'; connect-src 'self'; form-action 'none'";
 const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <link rel="icon" href="data:,"><title>A page</title><link rel="stylesheet" href="/page.css"><script type="module" src="/define.js"></script>
 <main><h1>A page</h1><button id="before">Ask</button></main>`;
-const FLAGS = [
-  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync",
-];
-
-/** As in `dialog.js`. */
-export const MOMENT = 700;
-/** Nothing here takes longer, unless something is wrong: machines are busy. */
-const PATIENCE = 60_000;
-
-let browser;
+let chromium;
 let server;
 /** The pages of a story. */
 let used = [];
@@ -46,7 +30,7 @@ before(async () => {
     response.end(body);
   });
   await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS, timeout: PATIENCE });
+  chromium = await browser();
 });
 
 afterEach(async () => {
@@ -63,7 +47,7 @@ afterEach(async () => {
 });
 
 after(async () => {
-  await browser?.close();
+  await chromium?.close();
   server?.close();
 });
 
@@ -80,14 +64,14 @@ export const form = (properties, required = [], more = {}) =>
  */
 export async function asking(request, attributes = {}, { clock, isCalm = true, viewport = { width: 900, height: 800 }, colorScheme = "light", ...options } = {}) {
   const kind = clock ? undefined : JSON.stringify(options); // a clock that was stopped stays so
-  const page = idle.get(kind)?.pop() ?? (await open(options));
+  const page = idle.get(kind)?.pop() ?? (await open(options, clock));
   used.push({ page, kind });
   await page.setViewportSize(viewport);
   await page.emulateMedia({ colorScheme });
-  if (clock) await page.clock.install({ time: clock - 60_000 });
+  if (clock) await page.clock.install({ time: clock - 86_400_000 });
+  if (clock) await page.clock.pauseAt(clock - MOMENT);
   page.mistakes = [];
   await page.goto(`http://127.0.0.1:${server.address().port}/`);
-  if (clock) await page.clock.pauseAt(clock - MOMENT);
   await page.evaluate(async ({ request, attributes }) => {
     await customElements.whenDefined("mcp-elicitation");
     window.element = document.createElement("mcp-elicitation");
@@ -109,10 +93,11 @@ export async function asking(request, attributes = {}, { clock, isCalm = true, v
 }
 
 /** A browser of its own. */
-async function open(options) {
-  const context = await browser.newContext({ locale: "en-US", reducedMotion: "reduce", ...options });
+async function open(options, clock) {
+  const context = await chromium.newContext({ ...USUAL, ...options });
   context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
+  if (!clock) await unhurry(page);
   page.on("console", (message) => message.text().startsWith("[DOM]") || page.mistakes.push(message.text())); // advice: a secret is no sign-in
   page.on("pageerror", (error) => page.mistakes.push(String(error)));
   return page;
@@ -140,13 +125,6 @@ export const focused = (page) => page.evaluate(() => {
   if (!inner) return document.activeElement === element ? "element" : document.activeElement?.id || "page";
   return inner.ariaLabel || inner.labels?.[0]?.textContent.replace("*", "") || inner.localName === "dialog" && "dialog" || inner.textContent;
 });
-
-/** What axe-core finds wrong, in words short enough to read. */
-export async function violations(page) {
-  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(AXE); // by the debugger: the page's own policy lets no foreign script in
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html.slice(0, 200)} (${failureSummary.split("\n")[1]?.trim()})`).join("; ")}`);
-}
 
 /** The accessibility tree's node of a control: what a screen reader is told. */
 export async function told(page, selector) {

@@ -1,7 +1,8 @@
 // What the page tells is so: how questions ended, what was sent, and what was not.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { demo, Desk, eventually, person, posts, sleep } from "./world.mjs";
+import { MOMENT } from "./browser.mjs";
+import { demo, Desk, eventually, person, posts, unhurried } from "./world.mjs";
 
 const WHO = { message: "Who?", requestedSchema: { type: "object", properties: { name: { type: "string", title: "Name" } }, required: ["name"] } };
 const LINK = { mode: "url", message: "Sign in", url: "https://server.example/elicit/abc", elicitationId: "e_1" };
@@ -12,15 +13,11 @@ const drafts = (page) => page.evaluate(() => Object.keys(sessionStorage).filter(
 
 test("a clock that is ten minutes ahead closes nothing", async () => {
   const desk = await Desk.start();
-  const page = await person("about:blank");
-  await page.addInitScript(() => {
-    const now = Date.now;
-    Date.now = () => now() + 600_000;
-  });
-  await page.goto(desk.announced.launch);
+  const page = await unhurried(desk);
+  await page.clock.setSystemTime(Date.now() + 600_000);
   const id = await desk.ask(WHO);
   await dialog(page).getByText("Time is over").first().waitFor();
-  await eventually("the desk is asked", () => page.requests.some(({ path }) => path === `/elicitation/status/${id}`));
+  await eventually("the desk is asked", () => page.clock.runFor(3_000).then(() => page.requests.some(({ path }) => path === `/elicitation/status/${id}`)));
   await dialog(page).getByLabel("Name").fill("Ana");
   await button(page, "Submit").click();
   assert.equal((await desk.ended(id)).action, "accept");
@@ -45,13 +42,15 @@ test("an answer whose response was lost is this window's own", async () => {
 
 test("a link declined elsewhere is not told as answered, though only asking reveals it", async () => {
   const desk = await Desk.start();
-  const page = await person(desk);
+  const page = await unhurried(desk);
   await page.context().route("https://server.example/**", (route) => route.fulfill({ body: "" }));
   const closing = { state: "answered", action: "decline", by: { route: "terminal", human: true } };
   await page.route("**/elicitation/status/*", (route) => route.fulfill({ json: { id: "x", deadline: "", ...closing } }));
   await desk.ask(LINK);
+  await dialog(page).waitFor();
+  await page.clock.runFor(MOMENT);
   await button(page, "Open link").click();
-  await page.getByText("Declined in a terminal").waitFor();
+  await eventually("the desk is asked", () => page.clock.runFor(3_000).then(() => page.getByText("Declined in a terminal").isVisible()));
 });
 
 test("what the desk does not know is not told as taken back, and why it was taken back is told", async () => {
@@ -108,9 +107,11 @@ test("a link whose opening or end could not be told says so, and can be tried ag
   await button(page, "Open link").click();
   await dialog(page).locator(".problems").getByText("This could not be sent").waitFor();
   await page.unroute(/\/(opened|accept)$/);
+  await page.bringToFront(); // from behind the page that the link opened
   await button(page, "Open link").click();
-  await eventually("it is noted", async () => posts(page, "opened").length === 2);
+  await eventually("it is noted", async () => (await posts(page, "opened")).length === 2);
   await page.route("**/accept", (route) => route.abort());
+  await page.bringToFront();
   await button(page, "I've finished").click();
   await dialog(page).locator(".problems").getByText("This could not be sent").waitFor();
   await page.unroute("**/accept");
@@ -141,7 +142,7 @@ test("large integers keep their digits", async () => {
   await dialog(page).waitFor();
   await button(page, "Submit").click();
   await desk.ended(asked);
-  assert.equal(posts(page, "accept")[0].body, '{"content":{"it":9007199254740993}}');
+  assert.equal((await posts(page, "accept"))[0].body, '{"content":{"it":9007199254740993}}');
 });
 
 test("a refusal to let in that no waiting mends shows a helpful screen", async () => {
@@ -165,7 +166,6 @@ test("the demo's questions leave room for their answers, and say how they ended"
   await page.getByRole("button", { name: "Answer", exact: true }).first().click();
   await dialog(page).locator("[part=accept]").click();
   await eventually("one is answered", async () => (await page.locator("article.run.ended").count()) === 1);
-  await sleep(100);
   await running.end("SIGKILL");
   await page.getByText("The connection was lost while this waited").first().waitFor();
 });

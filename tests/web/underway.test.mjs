@@ -2,7 +2,8 @@
 // the same question goes on in another tab.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { anotherPerson, Desk, eventually, person, posts, unhurried } from "./world.mjs";
+import { MOMENT } from "./browser.mjs";
+import { anotherPerson, Desk, eventually, person, posts, unhurried, wake } from "./world.mjs";
 
 const WHO = { message: "Who?", requestedSchema: { type: "object", properties: { name: { type: "string", title: "Name" } }, required: ["name"] } };
 const LINK = { mode: "url", message: "Sign in", url: "https://server.example/elicit/abc", elicitationId: "e_1" };
@@ -27,12 +28,12 @@ for (const [what, onward] of [
   ["the answer is lost", (route) => route.abort()],
 ]) {
   test(`the time runs out while an answer is on its way, and ${what}: that is what is told`, async () => {
-    const desk = await Desk.start("--timeout", "2s");
+    const desk = await Desk.start("--timeout", "1ms");
     const page = await unhurried(desk, { withheld: "elicitation/timeout" });
     const call = await held(page, "**/accept");
     const id = await desk.ask(WHO);
     await dialog(page).waitFor();
-    await page.clock.runFor(1_000); // now it takes answers
+    await page.clock.runFor(MOMENT); // now it takes answers
     await dialog(page).getByLabel("Name").fill("Ana");
     await button(page, "Submit").click();
     await call.waiting;
@@ -77,6 +78,7 @@ test("after a restart, whose page this no longer is, no draft stays", async () =
   const { port } = new URL(desk.announced.page);
   await desk.end("SIGKILL"); // it takes nothing back
   await Desk.start("--page-addr", `127.0.0.1:${port}`);
+  await wake(page);
   await page.getByRole("heading", { name: "Midcall was started again" }).waitFor();
   await dialog(page).waitFor({ state: "hidden" });
   assert.deepEqual(await kept(page), []);
@@ -124,7 +126,7 @@ for (const [what, onward] of [
     await call.waiting;
     await button(other, "Open link").click();
     await button(other, "I've finished").waitFor();
-    await eventually("it is noted", () => posts(other, "opened").length === 1);
+    await eventually("it is noted", async () => (await posts(other, "opened")).length === 1);
     const next = await desk.ask(WHO); // heard after the opening
     await dialog(page).getByText("1 of 2").waitFor();
     desk.withdraw(next);

@@ -1,53 +1,53 @@
 // The world of a story: the real binary, real browsers, and what passes between them.
 //
-// `./test web` says where things are: MIDCALL_NODE (packages lie beside it) and MIDCALL_BIN.
+// MIDCALL_BIN says which binary, if it isn't the debug build of this work tree.
 import { spawn } from "node:child_process";
-import { mkdtemp, mkdir, readFile, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { after, before } from "node:test";
+import { after, afterEach, before } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ALL, browser, PATIENCE, surroundings, unhurry, USUAL } from "./browser.mjs";
 
-const require = createRequire(process.env.MIDCALL_NODE);
-const { chromium } = require("playwright-core");
-const AXE = require.resolve("axe-core/axe.min.js");
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = join(import.meta.dirname, "../..");
 const BINARY = process.env.MIDCALL_BIN ?? join(ROOT, "target/debug/midcall");
 const SHOTS = join(ROOT, "target/web-shots");
 
-/** Nothing here takes longer, unless something is wrong: machines are busy. */
-export const PATIENCE = 60_000;
-
-const FLAGS = [
-  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync",
-];
-
-/** One Chromium for a file of stories, and everything that a story started is ended with it. */
+/** A browser for a file of stories, and what the current story has started. */
 export const world = {
   /** @type {import("playwright-core").Browser} */
   browser: undefined,
-  /** Ended after each file, the latest first. */
+  /** Ended after each story, the latest first. */
   ending: [],
 };
 
 before(async () => {
   await mkdir(SHOTS, { recursive: true });
-  world.browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS, headless: true, timeout: PATIENCE });
+  world.browser = await browser();
 });
 
-after(async () => {
-  for (const end of world.ending.reverse()) await end();
-  await world.browser?.close();
+afterEach(async () => {
+  for (const end of world.ending.splice(0).reverse()) await end();
 });
+
+after(() => world.browser?.close());
+
+/** An empty folder that goes when the story ends. */
+async function folder() {
+  const made = await mkdtemp(join(tmpdir(), "midcall-web-"));
+  world.ending.push(() => rm(made, { recursive: true, force: true }));
+  return made;
+}
 
 /** A place in which gateways find each other, and nobody else is. */
-export async function session() {
-  const folder = await mkdtemp(join(tmpdir(), "midcall-web-"));
-  world.ending.push(() => rm(folder, { recursive: true, force: true }));
-  return folder;
+export const session = folder;
+
+/** Starts a gateway that meets no settings or gateways of the person who runs the tests. */
+async function start(verb, flags, { place, times, stdio }) {
+  const file = join(await folder(), "announce.json");
+  const env = surroundings({ XDG_RUNTIME_DIR: place, XDG_CONFIG_HOME: await folder(), ...(times && { MIDCALL_TEST_TIMES: times }) });
+  return { file, process: spawn(BINARY, [verb, "--announce", file, ...flags], { stdio, env }) };
 }
 
 /** `midcall desk`, asked by lines on its standard input. */
@@ -59,10 +59,9 @@ export class Desk {
   /** One that finds others, if they are started in the same folder. */
   static async startIn(session, ...flags) {
     const desk = new Desk();
-    desk.folder = await mkdtemp(join(tmpdir(), "midcall-web-"));
-    const file = join(desk.folder, "announce.json");
-    const env = { ...process.env, XDG_RUNTIME_DIR: session };
-    desk.process = spawn(BINARY, ["desk", "--announce", file, ...flags], { stdio: ["pipe", "pipe", "inherit"], env });
+    const { file, process } = await start("desk", flags, { place: session, stdio: ["pipe", "pipe", "inherit"] });
+    desk.process = process;
+    world.ending.push(() => desk.end());
     desk.lines = [];
     desk.waiting = [];
     createInterface({ input: desk.process.stdout }).on("line", (line) => {
@@ -72,7 +71,6 @@ export class Desk {
       else desk.waiting.splice(found, 1)[0].resolve(told);
     });
     desk.announced = await announced(file);
-    world.ending.push(() => desk.end());
     return desk;
   }
 
@@ -107,25 +105,18 @@ export class Desk {
     return fetch(api + path, { method, headers, body: body && JSON.stringify(body) });
   }
 
-  async end(signal = "SIGTERM") {
-    await ended(this.process, signal);
-    await rm(this.folder, { recursive: true, force: true });
+  end(signal = "SIGTERM") {
+    return ended(this.process, signal);
   }
 }
 
-/** `midcall demo`. */
-export async function demo(...flags) {
-  const folder = await mkdtemp(join(tmpdir(), "midcall-web-"));
-  const file = join(folder, "announce.json");
-  const process = spawn(BINARY, ["demo", "--no-open", "--announce", file, ...flags], { stdio: ["ignore", "pipe", "pipe"] });
+/** `midcall demo`, whose server is waited for as long as it takes, and so are its answers. */
+export async function demo({ place, times = "probe=60m,hurry=60m" } = {}) {
+  const { file, process } = await start("demo", ["--no-open"], { place: place ?? (await session()), times, stdio: ["ignore", "pipe", "pipe"] });
   const said = { out: "", err: "" };
   process.stdout.on("data", (text) => (said.out += text));
   process.stderr.on("data", (text) => (said.err += text));
-  const end = async (signal = "SIGTERM") => {
-    const code = await ended(process, signal);
-    await rm(folder, { recursive: true, force: true });
-    return code;
-  };
+  const end = (signal = "SIGTERM") => ended(process, signal);
   world.ending.push(end);
   return { announced: await announced(file), said, process, end };
 }
@@ -137,30 +128,41 @@ export async function demo(...flags) {
  *   the console complained about; a story may expect some and take them out)
  */
 export async function person(where, options = {}, query = "") {
-  const context = await world.browser.newContext({ locale: "en-US", reducedMotion: "reduce", viewport: { width: 1100, height: 800 }, ...options });
+  const page = await visitor(options);
+  await unhurry(page);
+  const [address, token] = (typeof where === "string" ? where : where.announced.launch).split("#");
+  await page.goto(`${address}${query}${token ? "#" + token : ""}`);
+  return page;
+}
+
+async function visitor(options) {
+  const context = await world.browser.newContext({ ...USUAL, viewport: { width: 1100, height: 800 }, ...options });
+  world.ending.push(() => context.close());
   context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
   record(page);
-  const [address, token] = (typeof where === "string" ? where : where.announced.launch).split("#");
-  await page.goto(`${address}${query}${token ? "#" + token : ""}`);
-  world.ending.push(() => context.close());
   return page;
 }
 
 /**
- * A person whose page is in no hurry, however busy the machine is: its clock stands still until the story moves
- * it, and from the first event named `withheld` on, it is told nothing before `page.letGo()`.
+ * A person whose page is in no hurry, however busy the machine is: its clock stands still, five minutes late, until the
+ * story moves it, and from the first event named `withheld` on, it is told nothing before `page.letGo()`.
  */
 export async function unhurried(where, { withheld, ...options } = {}) {
-  const page = await person("about:blank", options);
+  const page = await visitor(options);
+  await unhurry(page, null);
   if (withheld) await page.addInitScript(withhold, withheld);
   page.letGo = () => page.evaluate(() => window.letGo());
-  await page.clock.install({ time: Date.now() - 600_000 });
-  await page.clock.pauseAt(Date.now() - 300_000);
+  await stopClock(page, Date.now() - 300_000);
   await page.goto(where.announced.launch);
   await page.getByText("Connected", { exact: true }).waitFor();
-  await page.clock.setSystemTime(Date.now());
   return page;
+}
+
+/** From now on, the page's clock moves only when the story moves it. */
+export async function stopClock(page, time = Date.now()) {
+  await page.clock.install({ time: time - 86_400_000 }); // it goes on until it is stopped, and never back
+  await page.clock.pauseAt(time);
 }
 
 /** On the page: its events up to the first of that name; the others once they are let go. */
@@ -200,8 +202,11 @@ export function record(page) {
   page.on("pageerror", (error) => page.mistakes.push(String(error)));
 }
 
-/** What the page posted, by its last word: accept, reject, cancel, opened. */
-export const posts = (page, word) => page.requests.filter(({ method, path }) => method === "POST" && path.endsWith("/" + word));
+/** What the page has posted by now, by its last word: accept, reject, cancel, opened. */
+export async function posts(page, word) {
+  await page.evaluate(() => {}); // the browser tells of all that came before it answers this
+  return page.requests.filter(({ method, path }) => method === "POST" && path.endsWith("/" + word));
+}
 
 /** The same person at another browser. The announced link works once, so it gets the first one's key. */
 export async function anotherPerson(where, first, options) {
@@ -212,18 +217,11 @@ export async function anotherPerson(where, first, options) {
   return page;
 }
 
-/** A picture of the screen, kept for people to look at. */
-export const shot = (page, name, options) => page.screenshot({ path: join(SHOTS, `${name}.png`), ...options });
+/** A page that waits before it tries again to connect does so now, as when a computer's network comes back. */
+export const wake = (page) => page.evaluate(() => void dispatchEvent(new Event("online")));
 
-/** What axe-core finds wrong, in words short enough to read. */
-export async function violations(page) {
-  if (!(await page.evaluate(() => "axe" in window))) {
-    const source = await readFile(AXE, "utf8");
-    await page.evaluate(source); // by the debugger: the page's own policy lets no foreign script in
-  }
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html.slice(0, 160)} (${failureSummary.split("\n")[1]?.trim()})`).join("; ")}`);
-}
+/** A picture of the screen, kept for people to look at when all variants are played. */
+export const shot = async (page, name, options) => ALL && page.screenshot({ path: join(SHOTS, `${name}.png`), ...options });
 
 export async function eventually(what, check) {
   const end = Date.now() + PATIENCE;
@@ -234,8 +232,6 @@ export async function eventually(what, check) {
     await sleep(30);
   }
 }
-
-export { sleep };
 
 async function announced(file) {
   return eventually("an announcement", async () => {

@@ -7,11 +7,12 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { gzipSync } from "node:zlib";
+import { executable, FLAGS } from "../../../tests/setup/chromium.mjs";
 
 const { chromium } = createRequire(process.env.MIDCALL_NODE)("playwright-core");
 const packages = process.env.MIDCALL_WEB_PEERS;
 const { build } = createRequire(join(packages, "package.json"))("esbuild");
-const js = new URL("../../web/js/", import.meta.url).pathname;
+const js = join(import.meta.dirname, "../../web/js/");
 
 const OURS = `
 import ${JSON.stringify(js + "define.js")};
@@ -77,8 +78,8 @@ const server = createServer(({ url }, response) => {
 await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
 
 const browser = await chromium.launch({
-  executablePath: "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--enable-blink-features=ForceHighResTimer"],
+  executablePath: executable(),
+  args: [...FLAGS, "--enable-blink-features=ForceHighResTimer"],
 });
 const pages = {};
 for (const side of ["ours", "rjsf"]) {

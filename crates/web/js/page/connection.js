@@ -39,8 +39,10 @@ export class Connection {
   /** Goes on until it is ended, or nobody lets this page in. */
   async run() {
     let wait = FIRST;
+    let hasLeft = false; // since something was heard last
     const alive = () => {
       wait = FIRST;
+      hasLeft = false;
       this.#enter("connected");
     };
     for (;;) {
@@ -55,6 +57,10 @@ export class Connection {
         this.#isOut = false;
         this.#gateway.leave();
         if (!this.#told.mayReturn()) return this.#enter("signed_out");
+        if (!hasLeft) {
+          hasLeft = true;
+          continue; // Another gateway's word may let it in at once.
+        }
       }
       this.#enter("lost");
       await this.#pause(wait * (0.8 + 0.4 * Math.random())); // Not all pages at once.

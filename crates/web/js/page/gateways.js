@@ -86,8 +86,10 @@ export class Gateways {
   /** @param {One} one @param {string} name @param {any} data */
   #hear(one, name, data) {
     if (name !== "gateways") return this.#told.event(one.gateway, name, data);
+    const before = one.others ?? [];
     one.others = data.pages;
     this.#gather();
+    for (const origin of data.pages) if (!before.includes(origin)) this.#all.get(origin)?.connection.tryNow(); // it may be back
     this.#settle();
   }
 
