@@ -133,6 +133,7 @@ function serve() {
     if (response.body) Readable.fromWeb(response.body).pipe(to);
     else to.end();
   });
+  http.keepAliveTimeout = 0; // else a server that stood still closes connections that are in use
   http.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${http.address().port}/mcp`));
 }
 

@@ -7,6 +7,9 @@ const { MIDCALL_BIN, MIDCALL_PEERS, MCP_CONFORMANCE_SCENARIO, MCP_CONFORMANCE_CO
 const require = createRequire(join(MIDCALL_PEERS, "package.json"));
 const server = { command: MIDCALL_BIN, args: ["wrap", "--no-open", "--url", process.argv.at(-1)], env: process.env };
 
+/** Longer than anything here takes: the SDKs' own minute is over too soon on a machine that is busy. */
+const options = { timeout: 600_000 };
+
 /** A client of 2025-11-25, whose SDK fills in what a form has as defaults. */
 async function legacy() {
   const { Client } = require("sdk-1/client/index.js");
@@ -15,7 +18,7 @@ async function legacy() {
   const capabilities = { elicitation: { form: { applyDefaults: true } } };
   const client = new Client({ name: "sdk-1-client", version: "1.0.0" }, { capabilities });
   client.setRequestHandler(ElicitRequestSchema, () => ({ action: "accept", content: {} }));
-  await client.connect(new StdioClientTransport(server));
+  await client.connect(new StdioClientTransport(server), options);
   return client;
 }
 
@@ -26,7 +29,7 @@ async function modern() {
   const capabilities = { elicitation: { form: {} } };
   const client = new Client({ name: "sdk-2-client", version: "1.0.0" }, { capabilities, versionNegotiation: { mode: { pin: "2026-07-28" } } });
   client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { confirmed: true } }));
-  await client.connect(new StdioClientTransport(server));
+  await client.connect(new StdioClientTransport(server), options);
   return client;
 }
 
@@ -36,13 +39,15 @@ function given({ inputSchema: { properties = {}, required = [] } }) {
   return Object.fromEntries(required.map((name) => [name, kinds[properties[name].type]]));
 }
 
-const client = await { legacy, modern }[process.argv[2]]();
-const { tools } = await client.listTools();
+const era = process.argv[2];
+const client = await { legacy, modern }[era]();
+const callTool = (call) => (era === "legacy" ? client.callTool(call, undefined, options) : client.callTool(call, options));
+const { tools } = await client.listTools({}, options);
 const { toolCalls = tools.map((tool) => ({ name: tool.name, arguments: given(tool) })) } = JSON.parse(MCP_CONFORMANCE_CONTEXT);
-for (const call of toolCalls) await client.callTool(call);
+for (const call of toolCalls) await callTool(call);
 if (MCP_CONFORMANCE_SCENARIO === "http-standard-headers") {
-  for (const { uri } of (await client.listResources()).resources) await client.readResource({ uri });
-  for (const { name } of (await client.listPrompts()).prompts) await client.getPrompt({ name });
+  for (const { uri } of (await client.listResources({}, options)).resources) await client.readResource({ uri }, options);
+  for (const { name } of (await client.listPrompts({}, options)).prompts) await client.getPrompt({ name }, options);
 }
 await client.close();
 process.exit();

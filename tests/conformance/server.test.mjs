@@ -1,11 +1,10 @@
 // A server that passes the runner's scenarios about questions by itself still passes them behind `midcall serve`,
 // which speaks to it by stdio and to the runner by HTTP.
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
-import { BINARY, Process } from "../peers/world.mjs";
+import { before, describe, test } from "node:test";
+import { ALL, AT_ONCE, BINARY, Process, folder } from "../peers/world.mjs";
 
 const { MIDCALL_CONFORMANCE: RUNNER, MIDCALL_NODE: NODE } = process.env;
 const runner = join(RUNNER, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
@@ -49,22 +48,20 @@ async function passes(url, [scenario, version]) {
   assert.ok(all > 0 && passed === all && warnings === "0", said);
 }
 
-let folder, direct, behind;
+let direct, behind;
 before(async () => {
   const asker = new Process([...ASKER, "http"]);
   direct = (await asker.told.next(({ unreadable }) => unreadable)).unreadable;
-  folder = await mkdtemp(join(tmpdir(), "midcall-conformance-"));
-  const config = join(folder, "midcall.toml");
+  const config = join(folder(), "midcall.toml");
   await writeFile(config, `[upstream.asker]\ncommand = ${JSON.stringify([...ASKER, "stdio"])}\n`);
   const gateway = new Process([BINARY, "serve", "--no-open", "--config", config]);
   behind = (await gateway.told.next(({ unreadable }) => unreadable)).unreadable.split(" ")[1];
 });
-after(() => rm(folder, { recursive: true, force: true }));
 
-describe("by itself", { concurrency: 2 }, () => {
-  for (const scenario of QUESTIONS) test(scenario.join(" "), () => passes(direct, scenario));
+describe("by itself", { concurrency: AT_ONCE }, () => {
+  for (const scenario of ALL ? QUESTIONS : QUESTIONS.slice(0, 1)) test(scenario.join(" "), () => passes(direct, scenario));
 });
 
-describe("behind midcall serve", { concurrency: 2 }, () => {
+describe("behind midcall serve", { concurrency: AT_ONCE }, () => {
   for (const scenario of [...QUESTIONS, ...FRONT]) test(scenario.join(" "), () => passes(behind, scenario));
 });

@@ -16,11 +16,11 @@ describe("200 calls in flight", () => {
       const { command } = await wrap(server);
       const running = new Client(client, { command, declare: "form+url" });
       await running.tells("tools");
-      for (const number of CALLS) {
-        // The earlier ones are answered later.
-        const answers = [{ message: `Number ${number}`, action: "accept", content: { value: `value ${number}` }, after: CALLS.length - number }];
-        running.send({ call: `${number}`, tool: "numbered", arguments: { number }, answers, quiet: true, timeout: 120_000 });
-      }
+      for (const number of CALLS) running.send({ call: `${number}`, tool: "numbered", arguments: { number }, quiet: true });
+      const message = (number) => `Number ${number}`;
+      for (const number of CALLS) await running.told.next(({ asked }) => asked?.params.message === message(number));
+      // Once all are open, the last is answered first.
+      for (const number of CALLS.toReversed()) running.gives({ message: message(number), action: "accept", content: { value: `value ${number}` } });
       for (const number of CALLS) {
         const { result, error } = await running.told.next((line) => line.call === `${number}` && ("result" in line || "error" in line));
         assert.ok(result, `call ${number}: ${JSON.stringify(error)}`);

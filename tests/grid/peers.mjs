@@ -85,9 +85,43 @@ const MEETS_BY_HTTP = [
 /** How the client reaches the gateway, and how that reaches the server. */
 export const TRANSPORTS = ["stdio-stdio", "http-stdio", "stdio-http", "http-http"];
 
+/** Every pair over every transport. */
 export const PAIRS = TRANSPORTS.flatMap((transport) => {
   const meets = transport === "stdio-stdio" ? MEETS : MEETS_BY_HTTP;
   return clients.flatMap((client, place) => meets[place].map((name) => ({ client, server: servers[name], transport })));
 });
+
+/**
+ * Who meets whom unless all are wanted, by the revision of the client: over each transport, each two revisions in a
+ * pair that can play every story; and each peer at least once. Python's take longest to start.
+ */
+const USUAL = {
+  "stdio-stdio": {
+    [NONE]: ["sdk-1/sdk-1.20", "sdk-2/sdk-1", "sdk-1/rmcp-rounds"],
+    [JUNE]: ["sdk-1.20/sdk-1.20", "sdk-1.20/sdk-1", "sdk-1.20/sdk-2"],
+    [NOVEMBER]: ["rmcp/sdk-1.20", "python/python", "sdk-1/python-rounds", "sdk-1/fastmcp"],
+    [JULY]: ["rmcp-modern/sdk-1.20", "python-modern/sdk-1", "sdk-2-auto/sdk-2-dual"],
+  },
+  "http-stdio": {
+    [NONE]: ["sdk-2/sdk-1.20", "sdk-1/sdk-1", "sdk-2/sdk-2"],
+    [JUNE]: ["sdk-1.20/sdk-1.20", "sdk-1.20/sdk-1", "sdk-1.20/sdk-2"],
+    [NOVEMBER]: ["sdk-1/sdk-1.20", "rmcp/rmcp", "rmcp/rmcp-rounds"],
+    [JULY]: ["sdk-2/sdk-1.20", "sdk-2/rmcp", "rmcp-modern/rmcp-rounds"],
+  },
+  "stdio-http": {
+    [NONE]: ["sdk-1/sdk-1.20", "python-modern/rmcp", "sdk-2/sdk-2"],
+    [JUNE]: ["sdk-1.20/sdk-1.20", "sdk-1.20/sdk-1", "sdk-1.20/sdk-2"],
+    [NOVEMBER]: ["sdk-1/sdk-1.20", "sdk-1/sdk-1", "fastmcp/fastmcp-rounds"],
+    [JULY]: ["sdk-2/sdk-1.20", "sdk-2/sdk-1", "fastmcp-modern/fastmcp-rounds"],
+  },
+  "http-http": {
+    [NONE]: ["sdk-2/sdk-1.20", "sdk-1/sdk-1", "sdk-1/rmcp-rounds"],
+    [JUNE]: ["sdk-1.20/sdk-1.20", "sdk-1.20/sdk-1", "sdk-1.20/sdk-2"],
+    [NOVEMBER]: ["sdk-1/sdk-1.20", "rmcp/rmcp", "rmcp/rmcp-rounds"],
+    [JULY]: ["sdk-2/sdk-1.20", "sdk-2/sdk-1", "sdk-2/sdk-2"],
+  },
+};
+export const peers = ({ client, server }) => `${client.sdk}/${server.sdk}`;
+export const isUsual = (pair) => USUAL[pair.transport][pair.client.revision].includes(peers(pair));
 export const REVISIONS = { clients: [NONE, JUNE, NOVEMBER, JULY], servers: [JUNE, NOVEMBER, JULY] };
 export const isModern = (revision) => revision === JULY;

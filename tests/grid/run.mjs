@@ -1,21 +1,19 @@
 // `./test grid`: every client with every server, in every story, on real peers.
 //
-//   run.mjs [--json] [--direct] [TRANSPORT] [CLIENT/SERVER]
+//   run.mjs [--all] [--json] [--direct] [TRANSPORT] [CLIENT/SERVER]
 //
-// --json prints a line per cell. --direct leaves the gateway out, to see what peers do by themselves, over
+// --all, or MIDCALL_TEST_ALL=1, plays every pair over every transport, and not only a pair of each two revisions; so
+// does CLIENT/SERVER, for this pair. --json prints a line per cell. --direct leaves the gateway out, to see what peers do by themselves, over
 // stdio-stdio or http-http.
 // A cell that is not green, or that no pair of peers covers, is a failure.
-import { leave, within } from "../peers/world.mjs";
-import { PAIRS, TRANSPORTS } from "./peers.mjs";
+import { ALL, AT_ONCE, leave, within } from "../peers/world.mjs";
+import { PAIRS, TRANSPORTS, isUsual, peers } from "./peers.mjs";
 import { STORIES } from "./stories.mjs";
 import { table } from "./table.mjs";
 import { Trio } from "./trio.mjs";
 
-/** Most of what a pair does is waiting. */
-const AT_ONCE = 6;
-
 const words = process.argv.slice(2);
-const [json, direct] = ["--json", "--direct"].map((option) => words.includes(option));
+const [all, json, direct] = ["--all", "--json", "--direct"].map((option) => words.includes(option));
 const transport = words.find((word) => TRANSPORTS.includes(word)) ?? (direct && "stdio-stdio");
 const only = words.find((word) => word.includes("/"));
 
@@ -33,7 +31,7 @@ async function meet(pair) {
   const cells = [];
   let trio;
   for (const [story, its] of Object.entries(STORIES)) {
-    const cell = { client: client.revision, server: server.revision, transport, story, peers: `${client.sdk}/${server.sdk}` };
+    const cell = { client: client.revision, server: server.revision, transport, story, peers: peers(pair) };
     cells.push(cell);
     cell.reason = its.lacks?.(pair) || its.fails?.(pair) || (direct && its.ours) || undefined;
     cell.result = cell.reason ? "n/a" : "green";
@@ -58,7 +56,8 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
     process.exit(1);
   });
 }
-const waiting = PAIRS.filter((pair) => (!transport || transport === pair.transport) && (!only || only === `${pair.client.sdk}/${pair.server.sdk}`));
+const isWanted = (pair) => (only ? only === peers(pair) : all || ALL || isUsual(pair));
+const waiting = PAIRS.filter((pair) => (!transport || transport === pair.transport) && isWanted(pair));
 const cells = [];
 await Promise.all(Array.from({ length: AT_ONCE }, async () => {
   for (let pair; (pair = waiting.shift()); ) {
@@ -70,4 +69,6 @@ await Promise.all(Array.from({ length: AT_ONCE }, async () => {
 await leave();
 const faults = table(cells, { prints: !json, whole: !only && !direct, transports: transport ? [transport] : TRANSPORTS });
 for (const fault of faults) console.error(`not green: ${fault}`);
+const count = (result) => cells.filter((cell) => cell.result === result).length;
+if (!json) console.log(`${count("green")} passed, ${count("red")} failed`);
 process.exit(faults.length ? 1 : 0);

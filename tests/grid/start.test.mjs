@@ -1,21 +1,19 @@
 // TypeScript's 2.x client starts its command twice: once to see who is there, once to stay. Nobody notices.
 import assert from "node:assert/strict";
-import { chmod, mkdtemp, readFile, readdir, readlink, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readFile, readdir, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { STEPS } from "../peers/jobs.mjs";
-import { BINARY, Client, MODERN_SERVERS, SERVERS, alive, until } from "../peers/world.mjs";
+import { AT_ONCE, BINARY, Client, MODERN_SERVERS, SERVERS, alive, folder as newFolder, openings, until } from "../peers/world.mjs";
 
-const folder = await mkdtemp(join(tmpdir(), "midcall-grid-"));
-after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+const folder = newFolder();
 
 const lines = (file) => readFile(file, "utf8").then((text) => text.trim().split("\n"), () => []);
 
-/** A script that writes a line of its own into a file and becomes its arguments, if there are any. */
-async function script(name, line, becomes) {
+/** A script that writes its process id into a file and becomes its arguments. */
+async function script(name) {
   const file = join(folder, name);
-  await writeFile(file, `#!/bin/sh\necho ${line} >>'${file}.told'\n${becomes}\n`);
+  await writeFile(file, `#!/bin/sh\necho $$ >>'${file}.told'\nexec "$@"\n`);
   await chmod(file, 0o755);
   return { command: file, told: () => lines(`${file}.told`) };
 }
@@ -30,16 +28,16 @@ async function listens(pid) {
 
 const gone = (pids) => until(async () => !(await Promise.all(pids.map(alive))).some(Boolean), `the end of ${pids}`);
 
-describe("a client that starts its command twice", { concurrency: 2 }, () => {
+describe("a client that starts its command twice", { concurrency: AT_ONCE }, () => {
   for (const client of ["sdk-2", "sdk-2-auto"]) {
     for (const [name, server] of [["sdk-1", SERVERS["sdk-1"]], ["sdk-2", MODERN_SERVERS["sdk-2"]], ["python", SERVERS.python]]) {
       test(`${client} and ${name}`, async () => {
         const of = (what) => `${client}-${name}-${what}`;
-        const gateway = await script(of("gateway"), "$$", 'exec "$@"');
-        const behind = await script(of("server"), "$$", 'exec "$@"');
-        const browser = await script(of("browser"), '"$1"', "");
+        const gateway = await script(of("gateway"));
+        const behind = await script(of("server"));
+        const { env, opened } = await openings();
         const command = [gateway.command, BINARY, "wrap", "--", behind.command, ...server];
-        const running = new Client(client, { command, declare: "form+url" }, { BROWSER: browser.command });
+        const running = new Client(client, { command, declare: "form+url" }, env);
         await running.tells("tools");
 
         const gateways = await gateway.told();
@@ -57,7 +55,7 @@ describe("a client that starts its command twice", { concurrency: 2 }, () => {
         running.process.stdin.end();
         await running.done();
         await gone([...gateways, ...(await behind.told())]);
-        assert.deepEqual(await browser.told(), [], "no browser was opened");
+        assert.deepEqual(await opened(), [], "no browser was opened");
       });
     }
   }

@@ -5,8 +5,7 @@ import { BOOKED, DELETE, SIGN_IN, TABLE } from "../peers/jobs.mjs";
 import { JUNE, NOVEMBER, isModern } from "./peers.mjs";
 
 const accept = (message, content) => ({ message, action: "accept", content });
-/** Who says no at once has asked nobody: a person takes longer. */
-const no = (action) => ({ message: DELETE, action, after: 300 });
+const no = (action) => ({ message: DELETE, action });
 const accepted = (brought) => brought.map(({ action, content }) => (assert.equal(action, "accept"), content));
 
 /** What rmcp's client says of links without an id: nothing. */
@@ -69,10 +68,15 @@ export const STORIES = {
     flags: ({ client, server }) => client.declare !== "nothing" && isModern(client.wire) === isModern(server.revision) && ["--ask", "page"],
     fails: ({ client, server }) => server.sdk === "sdk-2-dual" && !isModern(client.wire) && "the SDK's own shim asks without saying how long",
     async play(trio) {
-      // The server waits a second. An answer comes later, where somebody gives one.
-      const calling = trio.calls({ tool: "brief", answers: [{ ...accept(DELETE, { sure: true }), after: 4_000 }] });
-      if (trio.shows("form")) await trio.told("asked");
-      else assert.equal((await trio.person.closed((await trio.person.sees(DELETE)).id)).state, "timed_out");
+      const name = trio.names("brief");
+      const calling = trio.calls({ tool: "brief", arguments: { name } });
+      if (!trio.shows("form")) {
+        assert.equal((await trio.person.closed((await trio.person.sees(DELETE)).id)).state, "timed_out");
+      } else {
+        await trio.told("asked");
+        if (trio.isLate) await trio.brings({ tool: "after", arguments: { name } }); // the server has heard it
+        await trio.hearsEnd();
+      }
       assert.equal(trio.brought(await calling)[0].action, "cancel");
     },
   },
@@ -80,15 +84,18 @@ export const STORIES = {
   "server cancels": {
     lacks: ({ server }) => isModern(server.revision) && "2026-07-28 has no way to take a question back",
     async play(trio) {
-      // Whoever is asked by its own call's result cannot be told before it comes back.
-      const late = trio.shows("form") && isModern(trio.client.wire);
-      const answers = late ? [{ ...accept(DELETE, { sure: true }), after: 2_500 }] : [];
-      const calling = trio.calls({ tool: "impatient", arguments: { ms: 500 }, answers });
+      const name = trio.names("question");
+      const calling = trio.calls({ tool: "impatient", arguments: { name } });
+      const enough = { tool: "enough", arguments: { name } };
       if (!trio.shows("form")) {
-        const { state, reason } = await trio.person.closed((await trio.person.sees(DELETE)).id);
+        const { id } = await trio.person.sees(DELETE);
+        await trio.brings(enough);
+        const { state, reason } = await trio.person.closed(id);
         assert.deepEqual({ state, reason }, { state: "withdrawn", reason: "by_server" });
-      } else if (!late) {
-        await trio.told("withdrawn");
+      } else {
+        await trio.told("asked");
+        await trio.brings(enough);
+        await trio.hearsEnd();
       }
       assert.ok(trio.brought(await calling)[0].error);
     },
@@ -108,12 +115,14 @@ export const STORIES = {
 
   progress: {
     async play(trio) {
-      const response = await trio.calls({ tool: "steps", arguments: { steps: 2 } });
-      trio.brought(response);
+      const name = trio.names("steps");
+      const calling = trio.calls({ tool: "steps", arguments: { steps: 2, name } });
       for (const step of [1, 2]) {
-        const { progress } = await trio.running.told.next(({ call, progress }) => call === response.call && progress);
+        const { progress } = await trio.running.told.next(({ call, progress }) => call === calling.call && progress);
         assert.deepEqual([progress.progress, progress.total], [step, 2]);
       }
+      await trio.brings({ tool: "enough", arguments: { name } });
+      trio.brought(await calling);
     },
   },
 

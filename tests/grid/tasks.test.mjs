@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { Model, brought } from "../peers/model.mjs";
 import { Person } from "../peers/person.mjs";
-import { wrap } from "../peers/world.mjs";
+import { AT_ONCE, wrap } from "../peers/world.mjs";
 
 const SERVER = [join(import.meta.dirname, "../../target/debug/rmcp-tasks")];
 
-describe("a server that makes tasks", { concurrency: 3 }, () => {
+describe("a server that makes tasks", { concurrency: AT_ONCE }, () => {
   // A client of 2025 is taken for one that a server of both eras could serve by itself, unless somebody says otherwise.
   for (const [client, ...flags] of [["sdk-2"], ["python-modern"], ["sdk-1", "--server-era", "modern"], ["python", "--server-era", "modern"]]) {
     test(`rmcp and ${client}: the question reaches a person, and the result the call`, async () => {

@@ -1,7 +1,7 @@
 // A client, the gateway and a server, and a person beside them.
 import { Person } from "../peers/person.mjs";
 import { Client, listen, wrap } from "../peers/world.mjs";
-import { JUNE } from "./peers.mjs";
+import { JUNE, isModern } from "./peers.mjs";
 import { placeOf, serves } from "./places.mjs";
 
 export class Trio {
@@ -34,6 +34,17 @@ export class Trio {
     return !this.asksPage && declare !== "nothing" && (mode === "form" || revision !== JUNE);
   }
 
+  /** True if the client cannot be told that its question has ended before it comes with an answer. */
+  get isLate() {
+    return isModern(this.client.wire);
+  }
+
+  /** Lets the client hear that its question has ended. */
+  async hearsEnd() {
+    if (this.isLate) this.running.gives({ action: "accept", content: { sure: true } });
+    else await this.told("withdrawn");
+  }
+
   /** What the client tells under that name next. */
   told(name) {
     return this.running.tells(name);
@@ -45,7 +56,7 @@ export class Trio {
     this.running.send({ call, ...step });
     const response = this.running.told.next((line) => line.call === call && ("result" in line || "error" in line));
     response.catch(() => {}); // a story that failed before does not wait for it
-    return response;
+    return Object.assign(response, { call });
   }
 
   /** What the questions of a tool brought its server. */

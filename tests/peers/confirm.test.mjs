@@ -1,17 +1,17 @@
 // Calls that a person agrees to before the server gets them.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { Model, atOnce, brought, isError } from "./model.mjs";
+import { Model, brought, isError } from "./model.mjs";
 import { Person } from "./person.mjs";
-import { SERVERS, wrap } from "./world.mjs";
+import { AT_ONCE, SERVERS, times, wrap } from "./world.mjs";
 
 const GIVEN = { path: "/home/ana/letters", apiKey: "sk-live-12345" };
 const SECRET = /sk-live/;
 
 /** Behind a client, before a wrapped server that needs people to agree. */
-async function start(which, server = "sdk-1", { client = "sdk-1", declare = "nothing", flags = [] } = {}) {
+async function start(which, server = "sdk-1", { client = "sdk-1", declare = "nothing", flags = [], env = {} } = {}) {
   const { announce, command } = await wrap(SERVERS[server], "--confirm", which, ...flags);
-  return [new Model(client, command, declare), announce];
+  return [new Model(client, command, declare, env), announce];
 }
 
 /** The next question of any kind. */
@@ -23,7 +23,7 @@ function shows(message, server) {
   assert.doesNotMatch(message, SECRET);
 }
 
-describe("calls that a person agrees to", { concurrency: 4 }, () => {
+describe("calls that a person agrees to", { concurrency: AT_ONCE }, () => {
   for (const [client, server] of [["sdk-1", "sdk-1"], ["sdk-1", "sdk-1.20"], ["python", "python"], ["fastmcp", "fastmcp"]]) {
     test(`on the page: ${client} and ${server}`, async () => {
       const [model, announce] = await start("destructive", server, { client });
@@ -70,15 +70,18 @@ describe("calls that a person agrees to", { concurrency: 4 }, () => {
       assert.deepEqual(params.requestedSchema.properties, {});
       assert.deepEqual(brought(await call), []);
       assert.equal((await model.ran()).erase, 1);
-      isError(await model.call("erase", GIVEN, answering({ action: "decline", after: 300 })), /said no. sdk-1 never got it/);
-      if (client === "sdk-1") {
-        const declined = await atOnce(() => model.call("erase", GIVEN, answering({ action: "decline" })));
-        isError(declined, /nobody could be asked. sdk-1 never got it/);
-      }
+      isError(await model.call("erase", GIVEN, answering({ action: "decline" })), /said no. sdk-1 never got it/);
       assert.equal((await model.ran()).erase, 1);
       await model.leaves();
     });
   }
+
+  test("a client that says no before anybody can read the question has asked nobody", async () => {
+    const [model] = await start("destructive", "sdk-1", { declare: "form", env: times({ fastest_answer: "5m" }) });
+    isError(await model.call("erase", GIVEN, { answers: [{ action: "decline" }] }), /nobody could be asked. sdk-1 never got it/);
+    assert.equal((await model.ran()).erase, undefined);
+    await model.leaves();
+  });
 
   test("destructive: what says nothing of itself may destroy", async () => {
     const [model, announce] = await start("destructive");
@@ -105,7 +108,7 @@ describe("calls that a person agrees to", { concurrency: 4 }, () => {
   });
 
   test("nobody answers, or nobody can be asked: that is no yes", async () => {
-    const [late] = await start("destructive", "sdk-1", { flags: ["--timeout", "1s"] });
+    const [late] = await start("destructive", "sdk-1", { flags: ["--timeout", "100ms"] });
     isError(await late.call("erase", GIVEN), /did not answer in time. sdk-1 never got it/);
     assert.equal((await late.ran()).erase, undefined);
     await late.leaves();
@@ -143,7 +146,7 @@ describe("calls that a person agrees to", { concurrency: 4 }, () => {
   });
 
   test("an impatient client collects what was agreed to late", async () => {
-    const [model, announce] = await start("destructive", "sdk-1", { flags: ["--hold", "1s"] });
+    const [model, announce] = await start("destructive", "sdk-1", { flags: ["--hold", "100ms"] });
     const person = await Person.at(announce);
     await model.tells("tools");
     const waiting = await model.call("erase", GIVEN);

@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { readFile, readdir, readlink } from "node:fs/promises";
 import { describe, test } from "node:test";
 import { Person } from "./person.mjs";
-import { Wire, plain, until, wrap } from "./world.mjs";
+import { ALL, AT_ONCE, Wire, plain, until, wrap } from "./world.mjs";
+
+const MANY = ALL ? 1_000 : 300;
 
 /** What a process holds: connections, other handles, and memory in kB. */
 async function holds({ pid }) {
@@ -14,7 +16,7 @@ async function holds({ pid }) {
   return { connections, handles: targets.filter(Boolean).length - connections, memory: Number(status.match(/VmRSS:\s+(\d+)/)[1]) };
 }
 
-/** Nothing was kept of a thousand questions. The person's HTTP client opens and closes idle connections as it likes. */
+/** Nothing was kept of so many questions. The person's HTTP client opens and closes idle connections as it likes. */
 function flat(before, after, memory) {
   assert.equal(after.handles, before.handles);
   assert.ok(after.connections <= before.connections + 4, `${before.connections} connections, then ${after.connections}`);
@@ -37,8 +39,8 @@ async function times(count, wire, once) {
   return holds(wire);
 }
 
-describe("many questions", { concurrency: 2 }, () => {
-  test("a thousand that the client answers", async () => {
+describe("many questions", { concurrency: AT_ONCE }, () => {
+  test(`${MANY} that the client answers`, async () => {
     const { wire } = await start({ elicitation: {} });
     const once = async (n) => {
       const call = ask(wire);
@@ -47,11 +49,11 @@ describe("many questions", { concurrency: 2 }, () => {
       return word(await call);
     };
     const before = await times(100, wire, once);
-    const after = await times(1_000, wire, once);
+    const after = await times(MANY, wire, once);
     flat(before, after, 512);
   });
 
-  test("a thousand that a person answers", async () => {
+  test(`${MANY} that a person answers`, async () => {
     const { wire, announce } = await start({}, "--asks-per-minute", "1000000");
     const person = await Person.at(announce);
     let asked = 0;
@@ -62,12 +64,12 @@ describe("many questions", { concurrency: 2 }, () => {
       return word(await call);
     };
     const before = await times(100, wire, once);
-    const after = await times(1_000, wire, once);
+    const after = await times(MANY, wire, once);
     // Closed tickets are known for ten minutes.
     flat(before, after, 3_072);
   });
 
-  test("a thousand that are too many", async () => {
+  test(`${MANY} that are too many`, async () => {
     const { wire, announce } = await start({});
     const person = await Person.at(announce);
     // What is let in, as the minute goes on, is cancelled.
@@ -81,7 +83,7 @@ describe("many questions", { concurrency: 2 }, () => {
       return holds(wire);
     };
     const before = await refused(100);
-    const after = await refused(1_000);
+    const after = await refused(MANY);
     flat(before, after, 2_048);
   });
 });

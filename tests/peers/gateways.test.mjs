@@ -1,40 +1,25 @@
 // Five wrapped servers are five processes, and the person sees one page.
 import assert from "node:assert/strict";
-import { mkdtempSync } from "node:fs";
-import { chmod, readFile, readdir, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
+import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { BINARY, PATIENCE, Process, Wire, plain, until } from "./world.mjs";
+import { browse, tab } from "./browser.mjs";
+import { AT_ONCE, BINARY, Process, Wire, folder as newFolder, openings, plain, times, until } from "./world.mjs";
 
-const { chromium } = createRequire(process.env.MIDCALL_NODE)("playwright-core");
-const FLAGS = [
-  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync",
-];
 const NAMES = ["crm", "files", "mail", "notes", "search"];
 let browser;
-const folders = [];
 before(async () => {
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS, headless: true, timeout: PATIENCE });
+  browser = await browse();
 });
-after(async () => {
-  await browser?.close();
-  for (const folder of folders) await rm(folder, { recursive: true, force: true });
-});
+after(() => browser?.close());
 
 /** A session of a person: gateways that find each other, and the addresses that a browser is asked to open. */
 async function session() {
-  const folder = mkdtempSync(join(tmpdir(), "midcall-peers-"));
-  folders.push(folder);
-  const [script, file] = [join(folder, "browser"), join(folder, "opened")];
-  await writeFile(script, `#!/bin/sh\necho "$1" >>'${file}'\n`);
-  await chmod(script, 0o755);
-  const env = { XDG_RUNTIME_DIR: folder, BROWSER: script };
+  const folder = newFolder();
+  const { env, opened } = await openings();
   return {
-    env,
-    opened: () => readFile(file, "utf8").then((text) => text.trim().split("\n"), () => []),
+    env: { ...env, XDG_RUNTIME_DIR: folder },
+    opened,
     files: () => readdir(join(folder, "midcall")).then((names) => names.filter((name) => name.endsWith(".json")).sort(), () => []),
     read: (pid) => readFile(join(folder, "midcall", `${pid}.json`), "utf8").then(JSON.parse),
   };
@@ -55,16 +40,8 @@ async function five(place) {
   return Object.fromEntries(NAMES.map((name, n) => [name, wires[n]]));
 }
 
-async function tab(address) {
-  const context = await browser.newContext({ locale: "en-US", reducedMotion: "reduce" });
-  context.setDefaultTimeout(PATIENCE);
-  const page = await context.newPage();
-  await page.goto(address);
-  return page;
-}
-
 /** The tab that a gateway asked for. */
-const first = async ({ opened }) => tab(await until(async () => (await opened())[0], "a browser is opened"));
+const first = async ({ opened }) => tab(browser, await until(async () => (await opened())[0], "a browser is opened"));
 
 const word = ({ result }) => JSON.parse(result.content[0].text)[0].result.content?.word;
 
@@ -84,7 +61,7 @@ async function open(env, ...flags) {
   return { status: await process.end(), out: process.lines, err: process.errors };
 }
 
-describe("the gateways of a person", () => {
+describe("the gateways of a person", { concurrency: AT_ONCE }, () => {
   test("three of five ask at once: one tab, right order, right names, answers to their own servers", async () => {
     const place = await session();
     const wires = await five(place);
@@ -143,10 +120,8 @@ describe("the gateways of a person", () => {
       await page.getByText(`1 of ${n + 2}`).waitFor();
     }
     process.kill(wires.crm.pid, "SIGKILL");
-    const killed = Date.now();
     const next = wires.notes.ask(); // its page is not even bound yet
     await page.locator(".waiting .asker strong").getByText("notes").waitFor({ state: "attached" });
-    console.log(`the first question of another gateway: ${Date.now() - killed} ms after the process that serves the page was killed`);
     assert.equal(await answer(page), "files");
     assert.equal(await answer(page), "mail");
     assert.equal(await answer(page), "notes");
@@ -170,7 +145,7 @@ describe("the gateways of a person", () => {
 
   test("nothing that a client or a log gets to see opens the page", async () => {
     const place = await session();
-    const [one, other] = await Promise.all(["crm", "files"].map((name) => wrapped(name, place, "--log", "trace", "--hold", "1s")));
+    const [one, other] = await Promise.all(["crm", "files"].map((name) => wrapped(name, place, "--log", "trace", "--hold", "100ms")));
     const calls = [one.ask()];
     const page = await first(place);
     await page.getByRole("dialog").getByText("Question q0").waitFor();
@@ -213,15 +188,15 @@ describe("the gateways of a person", () => {
     assert.equal(printed.out.length, 1);
     assert.match(printed.out[0], /^http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43}$/);
     assert.deepEqual(await place.opened(), []);
-    const page = await tab(printed.out[0]);
+    const page = await tab(browser, printed.out[0]);
     assert.equal(await answer(page), "crm");
     assert.equal(word(await call), "crm");
 
-    const opened = await open(place.env);
+    const opened = await open({ ...place.env, ...times({ no_browser: "0ms" }) });
     assert.equal(opened.status, 0);
     assert.deepEqual(opened.out, []);
     assert.equal((await place.opened()).length, 1);
-    const nowhere = await open({ ...place.env, BROWSER: "false" });
+    const nowhere = await open({ ...place.env, BROWSER: "false", ...times({ no_browser: "5m" }) });
     assert.equal(nowhere.status, 0);
     assert.match(nowhere.out[0], /^http:\/\/127\.0\.0\.1:\d+\/#/);
     assert.match(nowhere.err, /No browser could be opened/);

@@ -1,30 +1,25 @@
 // Machines without a person: nothing hangs, and no consent is invented.
 import assert from "node:assert/strict";
-import { chmod, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { BOOKED, DELETE, SIGN_IN, TABLE } from "./jobs.mjs";
-import { Model, atOnce, brought } from "./model.mjs";
+import { Model, brought } from "./model.mjs";
 import { Person } from "./person.mjs";
-import { BINARY, Client, Process, SERVERS, plain, until, wrap } from "./world.mjs";
+import { AT_ONCE, BINARY, Client, Process, SERVERS, openings, plain, times, until, wrap } from "./world.mjs";
 
 const OUTCOME = "dev.midcall/outcome";
 const outcome = ([{ _meta }]) => _meta[OUTCOME];
 const BY = { route: "api", human: false };
 
 /** Flags after `wrap`, and a browser that leaves a mark. */
-async function start(flags, { server = "sdk-1", client = "sdk-1", declare = "nothing" } = {}) {
+async function start(flags, { server = "sdk-1", client = "sdk-1", declare = "nothing", env = {} } = {}) {
   const { announce, command } = await wrap(SERVERS[server], ...flags);
-  const [browser, mark] = ["browser", "mark"].map((name) => join(dirname(announce), name));
-  await writeFile(browser, `#!/bin/sh\necho "$1" >>'${mark}'\n`);
-  await chmod(browser, 0o755);
+  const { env: browser, opened } = await openings();
   const opening = command.filter((flag) => flag !== "--no-open");
-  const model = new Model(client, opening, declare, { BROWSER: browser, DISPLAY: ":0" });
-  const opened = () => readFile(mark, "utf8").catch(() => "");
+  const model = new Model(client, opening, declare, { ...browser, DISPLAY: ":0", ...env });
   return { model, announce, opened };
 }
 
-describe("without a person", { concurrency: 4 }, () => {
+describe("without a person", { concurrency: AT_ONCE }, () => {
   test("--ask api is nothing without --announce, and says so", async () => {
     const process = new Process([BINARY, "wrap", "--ask", "api", "--", ...SERVERS["sdk-1"]]);
     assert.equal(await process.end(), 2);
@@ -59,7 +54,7 @@ describe("without a person", { concurrency: 4 }, () => {
       result = brought(await call);
       assert.equal(result[0].action, "accept");
       if (server === "sdk-1") assert.deepEqual(outcome(result).by, BY);
-      assert.equal(await opened(), "", "no browser is opened");
+      assert.deepEqual(await opened(), [], "no browser is opened");
       const { form, confirm, link } = await model.ran();
       assert.deepEqual({ form, confirm, link }, { form: 1, confirm: 1, link: 1 });
       await model.leaves();
@@ -69,14 +64,14 @@ describe("without a person", { concurrency: 4 }, () => {
   test("the same browser is opened for the page, so that the mark means something", async () => {
     const { model, opened } = await start([]);
     const call = model.call("form");
-    assert.match(await until(opened, "the browser is opened"), /^http:\/\/127\.0\.0\.1:\d+\/#/);
+    assert.match(await until(async () => (await opened())[0], "the browser is opened"), /^http:\/\/127\.0\.0\.1:\d+\/#/);
     model.takesBack();
     assert.ok((await call).error);
     await model.leaves();
   });
 
   test("a script that does not answer: the question ends, and the tool goes on", async () => {
-    const { model, announce } = await start(["--ask", "api", "--timeout", "1s"]);
+    const { model, announce } = await start(["--ask", "api", "--timeout", "100ms"]);
     const script = await Person.script(announce);
     const call = model.call("form");
     const ticket = await script.sees(TABLE);
@@ -114,7 +109,7 @@ describe("without a person", { concurrency: 4 }, () => {
       const { model, opened } = await start(["--ask", "client,model", "--on-unavailable", how]);
       check(brought(await model.call("secret"))[0]);
       assert.equal((await model.ran()).secret, 1);
-      assert.equal(await opened(), "");
+      assert.deepEqual(await opened(), []);
       await model.leaves();
 
       // A server that asks although it was told not to.
@@ -126,23 +121,26 @@ describe("without a person", { concurrency: 4 }, () => {
     });
   }
 
-  test("a client that says no at once has asked nobody, and the server hears that", async () => {
-    const { model } = await start([], { declare: "form" });
-    const answering = (answer) => ({ answers: [answer] });
-    await model.call("form", {}, answering({ action: "accept", content: BOOKED }));
-    const by = { route: "client", human: false };
-    for (const action of ["decline", "cancel"]) {
-      const result = brought(await atOnce(() => model.call("confirm", {}, answering({ action }))));
-      assert.equal(result[0].action, action);
-      assert.deepEqual(outcome(result), { state: "answered", by, reason: "unattended" });
-    }
-    // Who took the time to read it, has asked somebody, and a yes is a yes.
-    const slow = brought(await model.call("confirm", {}, answering({ action: "decline", after: 300 })));
-    assert.deepEqual(slow, [{ action: "decline" }]);
-    const yes = brought(await model.call("confirm", {}, answering({ action: "accept", content: { sure: true } })));
-    assert.deepEqual(yes, [{ action: "accept", content: { sure: true } }]);
-    const lines = await model.leaves();
-    const count = (name) => lines.filter((line) => name in line).length;
-    assert.equal(count("asked"), count("result"), "nobody is asked twice");
-  });
+  const answering = (answer) => ({ answers: [answer] });
+  const YES = answering({ action: "accept", content: { sure: true } });
+  /** How a no is told the server, by how long it took. */
+  const noes = {
+    "before anybody can read the question": [times({ fastest_answer: "5m" }), { state: "answered", by: { route: "client", human: false }, reason: "unattended" }],
+    "after that": [{}, undefined],
+  };
+  for (const [when, [env, told]] of Object.entries(noes)) {
+    test(`a client that says no ${when}, and what the server hears`, async () => {
+      const { model } = await start([], { declare: "form", env });
+      for (const action of ["decline", "cancel"]) {
+        const [answer] = brought(await model.call("confirm", {}, answering({ action })));
+        assert.equal(answer.action, action);
+        assert.deepEqual(answer._meta?.[OUTCOME], told);
+      }
+      // A yes is a yes, however fast.
+      assert.deepEqual(brought(await model.call("confirm", {}, YES)), [{ action: "accept", content: { sure: true } }]);
+      const lines = await model.leaves();
+      const count = (name) => lines.filter((line) => name in line).length;
+      assert.equal(count("asked"), count("result"), "nobody is asked twice");
+    });
+  }
 });

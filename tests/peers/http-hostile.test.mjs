@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { createRequire } from "node:module";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { browse, tab } from "./browser.mjs";
 import { Guest } from "./visitor.mjs";
-import { PATIENCE, Process, plain, until, within, wrap } from "./world.mjs";
+import { Process, plain, until, within, wrap } from "./world.mjs";
 
 const PING = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}';
 let front;
@@ -22,7 +22,6 @@ before(async () => {
   const servers = async () => (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line.startsWith("pid ")).length;
   front = { url, port: Number(new URL(url).port), servers, heard: () => readFile(file, "utf8").catch(() => "") };
 });
-after(() => sockets.forEach((socket) => socket.destroy()));
 
 async function socket() {
   const one = connect(front.port, "127.0.0.1");
@@ -136,6 +135,7 @@ describe("hostile clients of the front", () => {
     const guest = await Guest.at(front.url);
     assert.ok((await guest.call("tools/list")).result.tools.length);
     await guest.leave();
+    sockets.splice(0).forEach((socket) => socket.destroy());
   });
 
   test("a thousand streams of one client are bounded, and others are served", async () => {
@@ -155,15 +155,12 @@ describe("hostile clients of the front", () => {
   });
 
   test("a page of another origin in a real browser", async () => {
-    const { chromium } = createRequire(process.env.MIDCALL_NODE)("playwright-core");
-    const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"], headless: true, timeout: PATIENCE });
+    const browser = await browse();
     const evil = createServer((_, to) => to.writeHead(200, { "content-type": "text/html" }).end("<title>evil</title>"));
     try {
       await once(evil.listen(0, "127.0.0.1"), "listening");
       const before = await front.servers();
-      const page = await browser.newPage();
-      page.setDefaultTimeout(PATIENCE);
-      await page.goto(`http://127.0.0.1:${evil.address().port}/`);
+      const page = await tab(browser, `http://127.0.0.1:${evil.address().port}/`);
       const tried = await page.evaluate(async ([url, body]) => {
         const tries = [
           { method: "POST", body, headers: { "content-type": "application/json" } },

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { SIGN_IN } from "./jobs.mjs";
 import { Model, brought, words } from "./model.mjs";
 import { Person } from "./person.mjs";
-import { SERVERS, wrap } from "./world.mjs";
+import { AT_ONCE, SERVERS, wrap } from "./world.mjs";
 
 const NEEDED = -32042;
 const OUTCOME = "dev.midcall/outcome";
@@ -30,7 +30,7 @@ const howClosed = async (person, { id }) => {
 /** Pairs of a client and what it declares; Python's know links if they know anything. */
 const CLIENTS = [["sdk-1", "form"], ["sdk-1", "nothing"], ["sdk-1.20", "{}"], ["python", "nothing"]];
 
-describe("links for clients that know nothing of them", { concurrency: 4 }, () => {
+describe("links for clients that know nothing of them", { concurrency: AT_ONCE }, () => {
   const tool = "trigger-url-elicitation";
   const url = "https://example.com/everything";
   const given = { url, message: SIGN_IN, elicitationId: "once" };
@@ -157,7 +157,7 @@ describe("links for clients that know nothing of them", { concurrency: 4 }, () =
   });
 
   test("nobody follows them in time", async () => {
-    const [model, person] = await meet("sdk-1", { flags: ["--timeout", "1s"] });
+    const [model, person] = await meet("sdk-1", { flags: ["--timeout", "100ms"] });
     const call = model.call("linked", { links: ["a"] });
     const ticket = await person.sees("Open a");
     assert.equal((await howClosed(person, ticket)).state, "timed_out");

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { BOOKED } from "./jobs.mjs";
 import { Model, brought, isError, next, words } from "./model.mjs";
-import { SERVERS, until, wrap } from "./world.mjs";
+import { AT_ONCE, SERVERS, until, wrap } from "./world.mjs";
 
 const SEND = "sendElicitationResult";
 
@@ -18,7 +18,7 @@ async function meet(...flags) {
   return model;
 }
 
-describe("a model that gets it wrong", { concurrency: 4 }, () => {
+describe("a model that gets it wrong", { concurrency: AT_ONCE }, () => {
   test("a name that nobody gave, and the question is still there", async () => {
     const model = await meet();
     const asked = await model.call("form");
@@ -78,7 +78,7 @@ describe("a model that gets it wrong", { concurrency: 4 }, () => {
   });
 
   test("late: it is told so, and how to get the result", async () => {
-    const model = await meet("--timeout", "2s");
+    const model = await meet("--timeout", "300ms");
     const asked = await model.call("form");
     await model.heard("cancel");
     const told = await model.answers(asked, "accept", BOOKED);
@@ -92,7 +92,7 @@ describe("a model that gets it wrong", { concurrency: 4 }, () => {
 
   test("late, and the next question has come up meanwhile", async () => {
     const model = await meet();
-    const asked = await model.call("insist", { hurry: true }); // asks until it is answered, for a second only at first
+    const asked = await model.call("insist", { hurry: true }); // asks until it is answered, for a moment only at first
     await model.heard("cancel");
     const told = await model.answers(asked, "accept", BOOKED);
     isError(told, /nobody answered in time/);
@@ -105,11 +105,12 @@ describe("a model that gets it wrong", { concurrency: 4 }, () => {
 
   test("a question that the server has taken back", async () => {
     const model = await meet();
-    const asked = await model.call("impatient", { ms: 300, table: true });
+    const asked = await model.call("impatient", { name: "question", table: true });
+    await model.call("enough", { name: "question" });
     await model.heard("error");
     const told = await model.answers(asked, "accept", BOOKED);
     isError(told, /sdk-1 has taken this question back/);
-    assert.match(brought(await model.collects(told))[0].error.message, /timed out/);
+    assert.match(brought(await model.collects(told))[0].error.message, /enough/);
     await model.leaves();
   });
 

@@ -1,6 +1,6 @@
 // A model behind a client: it reads what results say, and calls what they tell it to.
 import assert from "node:assert/strict";
-import { Client, until } from "./world.mjs";
+import { Client, MODERN_CLIENTS } from "./world.mjs";
 
 /** The words of a result. */
 export const words = ({ result }) => result.content.map(({ text }) => text).join("\n");
@@ -17,18 +17,6 @@ export function isError(response, said) {
   assert.match(words(response), said);
 }
 
-/**
- * What a call brings in less than the quarter of a second in which nobody reads a question.
- * On a busy machine not every call is over by then, and of those nothing can be said.
- */
-export function atOnce(call) {
-  return until(async () => {
-    const since = performance.now();
-    const response = await call();
-    return performance.now() - since < 250 && response;
-  }, "a call at once");
-}
-
 /** What a result tells a model to do next: a tool, and the question or the claim to call it with. */
 export function next(response) {
   const [, tool, elicitId] = words(response).match(/call the tool (\S+) with elicitId (\S+) and action accept/) ?? [];
@@ -41,8 +29,9 @@ export class Model extends Client {
   #calls = 0;
 
   /** Behind a client of some SDK, which starts a command and declares what it can. */
-  constructor(sdk, command, declare = "nothing", env = {}) {
-    super(sdk, { command, declare }, env);
+  constructor(sdk, command, declare = "nothing", env = {}, also = []) {
+    super(sdk, { command, declare, also }, env);
+    this.isModern = sdk in MODERN_CLIENTS;
   }
 
   /** Calls a tool: the `{result}` or `{error}`. */
@@ -50,6 +39,26 @@ export class Model extends Client {
     const call = ++this.#calls;
     this.send({ call, tool, arguments: given, ...more });
     return this.told.next((line) => line.call === call && ("result" in line || "error" in line));
+  }
+
+  /** Plays a step of `jobs.mjs`, with a client that can be asked: the `{result}` or `{error}`. */
+  async plays({ tool, arguments: given, answers = [] }) {
+    const response = this.call(tool, given, { answers });
+    const own = this.#calls;
+    if (tool === "impatient") {
+      await this.tells("asked");
+      await this.call("enough", { name: given.name });
+      // A modern client hears that a question was taken back once it comes with an answer.
+      if (this.isModern) this.gives({ action: "cancel" });
+      else await this.tells("withdrawn");
+    }
+    if (tool === "steps") {
+      for (let step = 1; step <= given.steps; step++) await this.told.next(({ call, progress }) => call === own && progress?.progress === step);
+      await this.call("enough", { name: given.name });
+    }
+    await response;
+    for (const _ of answers) await this.tells("asked");
+    return response;
   }
 
   /** Takes back the call that was made last. */

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { BOOKED, SIGN_IN, STEPS, TABLE } from "./jobs.mjs";
 import { Person } from "./person.mjs";
-import { Client, SERVERS, wrap } from "./world.mjs";
+import { AT_ONCE, Client, SERVERS, wrap } from "./world.mjs";
 
-describe("a client that knows forms only", { concurrency: 2 }, () => {
+describe("a client that knows forms only", { concurrency: AT_ONCE }, () => {
   const cells = [
     ["sdk-1", "form", "sdk-1"], ["sdk-1", "form", "fastmcp"],
     ["sdk-1", "{}", "sdk-1"], ["sdk-1", "{}", "python"],
@@ -45,7 +45,7 @@ describe("a client that knows forms only", { concurrency: 2 }, () => {
   });
 });
 
-describe("server-everything", { concurrency: 2 }, () => {
+describe("server-everything", { concurrency: AT_ONCE }, () => {
   const message = "Please provide inputs for the following fields:";
   const content = { name: "Ana", check: false, number: 3.25, untitledMultipleSelectEnum: ["Piano", "Bass"], legacyTitledEnum: "pet-4" };
   const ask = { tool: "trigger-elicitation-request", answers: [{ message, action: "accept", content }] };

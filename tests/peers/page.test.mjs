@@ -1,48 +1,29 @@
 // The page itself, in a real browser, as the gateway opens it.
 import assert from "node:assert/strict";
-import { chmod, readFile, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { Client, PATIENCE, SERVERS, Wire, plain, until, wrap } from "./world.mjs";
+import { browse, tab } from "./browser.mjs";
+import { AT_ONCE, Client, SERVERS, Wire, openings, plain, until, wrap } from "./world.mjs";
 
-const { chromium } = createRequire(process.env.MIDCALL_NODE)("playwright-core");
-const FLAGS = [
-  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync",
-];
 let browser;
 before(async () => {
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS, headless: true, timeout: PATIENCE });
+  browser = await browse();
 });
 after(() => browser?.close());
 
 /** A wrapped server, and the addresses that its person's browser is asked to open. */
 async function opening(server) {
-  const { announce, command } = await wrap(server, "--hold", "never");
-  const [script, file] = [join(dirname(announce), "browser"), join(dirname(announce), "opened")];
-  await writeFile(script, `#!/bin/sh\necho "$1" >>'${file}'\n`);
-  await chmod(script, 0o755);
-  const opened = () => readFile(file, "utf8").then((text) => text.trim().split("\n"), () => []);
-  return { command: command.filter((flag) => flag !== "--no-open"), env: { BROWSER: script }, opened };
-}
-
-async function tab(address) {
-  const context = await browser.newContext({ locale: "en-US", reducedMotion: "reduce" });
-  context.setDefaultTimeout(PATIENCE);
-  const page = await context.newPage();
-  await page.goto(address);
-  return page;
+  const { command } = await wrap(server, "--hold", "never");
+  return { command: command.filter((flag) => flag !== "--no-open"), ...(await openings()) };
 }
 
 const asks = (page, message) => page.getByRole("dialog").getByText(message).waitFor();
 const submit = (page) => page.getByRole("button", { name: "Submit" }).click();
 
-describe("the page", () => {
+describe("the page", { concurrency: AT_ONCE }, () => {
   test("a person answers for a client that cannot ask", async () => {
     const { command, env, opened } = await opening(SERVERS["sdk-1"]);
     const client = new Client("sdk-1", { command, declare: "nothing", steps: [{ tool: "form" }, { tool: "confirm" }] }, env);
-    const page = await tab(await until(async () => (await opened())[0], "the browser is opened"));
+    const page = await tab(browser, await until(async () => (await opened())[0], "the browser is opened"));
 
     await asks(page, "Which table?");
     await page.getByLabel("Name").fill("Ana");
@@ -69,7 +50,7 @@ describe("the page", () => {
     const ask = () => wire.call("tools/call", { name: "ask", arguments: {} });
     const first = ask();
     const address = await until(async () => (await opened())[0], "the browser is opened");
-    let page = await tab(address);
+    let page = await tab(browser, address);
     await asks(page, "Question q0");
     await page.context().close();
 
@@ -79,7 +60,7 @@ describe("the page", () => {
       if (asked++ % 10 === 0) later.push(ask());
       return (await opened())[1];
     }, "the browser is opened again");
-    page = await tab((await opened())[1]);
+    page = await tab(browser, (await opened())[1]);
     for (let n = 0; n <= later.length; n++) {
       await asks(page, `Question q${n}`);
       await page.getByLabel("word").fill(`${n}`);

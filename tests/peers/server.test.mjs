@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { Model, isError, words } from "./model.mjs";
 import { Person } from "./person.mjs";
-import { Client, Wire, wrap } from "./world.mjs";
+import { ALL, AT_ONCE, Client, Wire, wrap } from "./world.mjs";
 
 const FOLDER = process.env.MIDCALL_EXAMPLES ?? join(import.meta.dirname, "../../target/debug/examples");
 const example = (name) => [join(FOLDER, name)];
@@ -24,6 +24,9 @@ const BOOKED = `Booked: ${SUMMARY}, extras [Dog], notes none`;
 const CLIENTS = ["sdk-1", "sdk-1.20", "python", "rmcp", "sdk-2", "python-modern", "rmcp-modern"];
 /** Those that are met without elicitation, too. Python's take a second to start: `asks.test.mjs` has them. */
 const QUIET = ["sdk-1", "rmcp", "sdk-2", "rmcp-modern"];
+/** Who plays which way: together all of them, and in each way both eras. */
+const USUAL = { directly: ["sdk-1.20", "rmcp", "sdk-2", "python-modern"], "behind midcall": ["sdk-1.20", "sdk-1", "python", "rmcp-modern"] };
+const USUAL_QUIET = { directly: ["sdk-1", "rmcp-modern"], "behind midcall": ["rmcp", "sdk-2"] };
 const DOG = { extras: ["dog"] };
 
 /** How each client says some of several. */
@@ -36,8 +39,8 @@ async function results(sdk, command, steps) {
 }
 
 for (const [how, through] of Object.entries({ directly: (server) => server, "behind midcall": async (server) => (await wrap(server)).command })) {
-  describe(`a server that asks, ${how}`, { concurrency: 2 }, () => {
-    for (const sdk of CLIENTS) {
+  describe(`a server that asks, ${how}`, { concurrency: AT_ONCE }, () => {
+    for (const sdk of ALL ? CLIENTS : USUAL[how]) {
       test(`${sdk}: files are deleted once the person agreed`, async () => {
         const command = await through(example("delete_files"));
         const told = await results(sdk, command, [
@@ -82,8 +85,8 @@ for (const [how, through] of Object.entries({ directly: (server) => server, "beh
 const COLOURS = [accept("Which colour do you like?", { selected: "moss" }), accept("Dark at night?", { confirmed: false })];
 const CHOSEN = "The theme is moss, always light";
 
-describe("a client that cannot be asked, directly", { concurrency: 2 }, () => {
-  for (const sdk of QUIET) {
+describe("a client that cannot be asked, directly", { concurrency: AT_ONCE }, () => {
+  for (const sdk of ALL ? QUIET : USUAL_QUIET.directly) {
     for (const [name, tool, answers, done] of [
       ["book_table", "book_table", booking(DOG), BOOKED],
       ["theme_colour", "choose_theme", COLOURS, CHOSEN],
@@ -134,7 +137,7 @@ describe("a client that cannot be asked, directly", { concurrency: 2 }, () => {
   });
 });
 
-describe("a client that cannot be asked, behind midcall", { concurrency: 2 }, () => {
+describe("a client that cannot be asked, behind midcall", { concurrency: AT_ONCE }, () => {
   /** A client before an example, and a person beside it. */
   async function meet(sdk, name) {
     const { announce, command } = await wrap(example(name));
@@ -143,7 +146,7 @@ describe("a client that cannot be asked, behind midcall", { concurrency: 2 }, ()
     return [model, await Person.at(announce)];
   }
 
-  for (const sdk of QUIET) {
+  for (const sdk of ALL ? QUIET : USUAL_QUIET["behind midcall"]) {
     for (const [name, { tool, arguments: given }, answers, done] of [
       ["delete_files", DELETE, [accept(DELETING, { confirmed: true })], "Deleted 1 files"],
       ["book_table", { tool: "book_table" }, booking(DOG), BOOKED],

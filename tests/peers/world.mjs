@@ -3,8 +3,8 @@
 // `./test peers` says where things are: MIDCALL_NODE, MIDCALL_PEERS and MIDCALL_BIN.
 import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after } from "node:test";
@@ -16,12 +16,50 @@ const PYTHON = join(PEERS, "python/bin/python");
 export const BINARY = process.env.MIDCALL_BIN ?? join(HERE, "../../target/debug/midcall");
 
 /** Nothing here takes longer, unless something is wrong: machines are busy. */
-export const PATIENCE = 120_000;
+export const PATIENCE = 300_000;
+
+/** True if every variant of a story is wanted, and not only each story and each peer once. */
+export const ALL = process.env.MIDCALL_TEST_ALL === "1";
+
+/** How many stories of a file run at once: what they start keeps that many cores busy. */
+export const AT_ONCE = availableParallelism();
 
 // Node's `fetch` gives a connection up after ten seconds, and has no word of its own for another time.
 await fetch("data:,"); // makes what it connects with
 const CONNECTS = Symbol.for("undici.globalDispatcher.1");
-globalThis[CONNECTS] = new globalThis[CONNECTS].constructor({ connect: { timeout: PATIENCE } });
+globalThis[CONNECTS] = new globalThis[CONNECTS].constructor({ connect: { timeout: PATIENCE }, headersTimeout: 0, bodyTimeout: 0 });
+
+const folders = [];
+
+/** A new folder, removed in the end. */
+export function folder() {
+  const made = mkdtempSync(join(tmpdir(), "midcall-peers-"));
+  folders.push(made);
+  return made;
+}
+
+/** What processes get of the tester's environment. Anything else there could change what they do. */
+const KEPT = ["PATH", "TMPDIR", "MIDCALL_NODE", "MIDCALL_PEERS", "MIDCALL_SHAKEN"];
+const HOME = folder();
+
+/** The product's times that would make a story depend on how busy the machine is (`crates/gateway/src/times.rs`). */
+const TIMES = {
+  fastest_answer: "0ms",
+  ...Object.fromEntries(
+    ["probe", "server_end", "server_kill", "last_words", "first_words", "hang_up", "json", "json_modern", "drain", "connect", "hears", "neighbour", "tab_comes", "tab_hears", "doctor_probe"]
+      .map((name) => [name, "5m"]),
+  ),
+};
+
+/** An environment in which the product has times of a story's own, and `TIMES` beside them. */
+export const times = (own) => ({ MIDCALL_TEST_TIMES: Object.entries({ ...TIMES, ...own }).map((time) => time.join("=")).join() });
+
+/** The environment of a process: what is kept of the tester's, what the tests set, and `more`. */
+export function environment(more = {}) {
+  const kept = KEPT.filter((name) => name in process.env).map((name) => [name, process.env[name]]);
+  const own = { HOME, XDG_CONFIG_HOME: join(HOME, "config"), LANG: "C.UTF-8", TZ: "UTC", BROWSER: "false", PYTHONDONTWRITEBYTECODE: "1", ...times() };
+  return { ...Object.fromEntries(kept), ...own, ...more };
+}
 
 const typescript = (file, version) => [NODE, join(HERE, "sdk/typescript", file), version];
 const typescript2 = (file, era) => [NODE, join(HERE, "sdk/typescript2", file), era];
@@ -80,7 +118,6 @@ export const HTTP_SERVERS = {
 export const plain = (...how) => [NODE, join(HERE, "sdk/plain/server.mjs"), ...how];
 
 const ending = [];
-const folders = [];
 
 /** Ends everything that was started, and removes its folders. */
 export async function leave() {
@@ -139,9 +176,8 @@ export class Process {
   constructor([command, ...args], { env = {}, ...options } = {}) {
     // In a group of its own, so that it can be ended with what it started; and in a session of its
     // own, so that gateways of other stories are none of its business.
-    const session = env.XDG_RUNTIME_DIR ?? mkdtempSync(join(tmpdir(), "midcall-peers-"));
-    if (!env.XDG_RUNTIME_DIR) folders.push(session);
-    this.process = spawn(command, args, { detached: true, env: { ...process.env, BROWSER: "false", XDG_RUNTIME_DIR: session, ...env }, ...options });
+    const session = env.XDG_RUNTIME_DIR ?? folder();
+    this.process = spawn(command, args, { detached: true, env: environment({ XDG_RUNTIME_DIR: session, ...env }), ...options });
     this.told = new Told();
     this.lines = [];
     this.errors = "";
@@ -161,15 +197,15 @@ export class Process {
     ending.push(() => this.#kill());
   }
 
-  /** Ends what has not ended by itself: told to first, so that it can end what it started. */
+  /** Ends what has not ended by itself: told to first, so that it can end what it started. Told twice, nothing open is waited for. */
   async #kill() {
-    for (const signal of ["SIGTERM", "SIGKILL"]) {
+    for (const [signal, patience] of [["SIGTERM", 300], ["SIGTERM", 10_000], ["SIGKILL", 10_000]]) {
       try {
         process.kill(-this.pid, signal);
       } catch {
         break; // nothing of it is left
       }
-      await Promise.race([this.ended, sleep(8_000, undefined, { ref: false })]);
+      await Promise.race([this.ended, sleep(patience, undefined, { ref: false })]);
     }
     for (const stream of this.process.stdio) stream?.destroy(); // somebody may have inherited them
   }
@@ -193,6 +229,11 @@ export class Client extends Process {
   constructor(sdk, job, env) {
     super(CLIENTS[sdk] ?? MODERN_CLIENTS[sdk] ?? RUST_CLIENTS[sdk] ?? sdk, { env });
     this.send(job);
+  }
+
+  /** Answers a question that is open. */
+  gives(answer) {
+    this.send({ answer });
   }
 
   /** What is told under that name next. */
@@ -246,9 +287,7 @@ export async function serve(sdk, env) {
 
 /** `midcall wrap` before a server's command or the `url` of one, announced in a folder of its own. */
 export async function wrap(server, ...flags) {
-  const folder = await mkdtemp(join(tmpdir(), "midcall-peers-"));
-  folders.push(folder);
-  const announce = join(folder, "announce.json");
+  const announce = join(folder(), "announce.json");
   const where = server.url ? ["--url", server.url] : ["--", ...server];
   return { announce, command: [BINARY, "wrap", "--no-open", "--announce", announce, ...flags, ...where] };
 }
@@ -263,6 +302,16 @@ export async function listen(server, ...flags) {
 /** What a gateway announced, once it has. */
 export function announced(file) {
   return until(() => readFile(file, "utf8").then(JSON.parse, () => undefined), "the announcement");
+}
+
+/** A browser that writes down which addresses it is asked to open: the environment that has it, and the addresses so far. */
+export async function openings() {
+  const place = folder();
+  const file = join(place, "opened");
+  await writeFile(join(place, "midcall-browser"), `#!/bin/sh\necho "$1" >>'${file}'\n`, { mode: 0o755 });
+  // By its name: a path with blanks would be several words of BROWSER.
+  const env = { BROWSER: "midcall-browser", PATH: `${place}:${process.env.PATH}` };
+  return { env, opened: () => readFile(file, "utf8").then((text) => text.trim().split("\n"), () => []) };
 }
 
 /** Whether a process is there, other than as a zombie. */

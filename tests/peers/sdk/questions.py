@@ -1,6 +1,5 @@
 """What a Python server asks when its tools ask by returning: the same for each SDK, whose `Context` has the answers."""
 
-import asyncio
 import json
 
 from mcp.types import (
@@ -14,6 +13,8 @@ from mcp.types import (
     SamplingMessage,
     TextContent,
 )
+
+import gates
 
 
 def form(message: str, properties: dict, required: list[str] | None = None) -> ElicitRequest:
@@ -72,8 +73,8 @@ def register(tool, context: type) -> None:
     async def numbered(ctx: context, number: int) -> str | InputRequiredResult:
         return await ask(ctx, [{"number": form(f"Number {number}", {"value": text("Value")})}])
 
-    async def brief(ctx: context) -> str | InputRequiredResult:
-        return await ask(ctx, [{"confirm": CONFIRM}], {"dev.midcall/timeoutMs": 1000})
+    async def brief(ctx: context, name: str) -> str | InputRequiredResult:
+        return await ask(ctx, [{"confirm": CONFIRM}], {"dev.midcall/timeoutMs": 100})
 
     async def link(ctx: context) -> str | InputRequiredResult:
         return await ask(ctx, [{"link": SIGN_IN}])
@@ -87,12 +88,16 @@ def register(tool, context: type) -> None:
     async def wait(ctx: context, rounds: int = 2) -> str | InputRequiredResult:
         return await ask(ctx, [{}] * rounds)
 
-    async def steps(ctx: context, steps: int) -> str:
+    async def steps(ctx: context, steps: int, name: str) -> str:
         for step in range(1, steps + 1):
             await ctx.report_progress(step, steps)
-            await asyncio.sleep(0.3)  # TypeScript's client drops what comes together with the result
+        await gates.gate(name)  # TypeScript's client drops progress that comes together with the result
         return "[]"
 
-    for function in [confirm, wizard, both, numbered, brief, link, sample, roots, wait, steps]:
+    async def enough(name: str) -> str:
+        gates.opens(name)
+        return "[]"
+
+    for function in [confirm, wizard, both, numbered, brief, link, sample, roots, wait, steps, enough]:
         tool()(function)
     tool(name="form")(form_)

@@ -6,6 +6,7 @@ It declares `form+url` or `nothing`: its SDK has no other way.
 import asyncio
 import json
 import os
+import pathlib
 import sys
 
 from fastmcp import Client
@@ -13,7 +14,12 @@ from fastmcp.client.transports import StdioTransport
 from mcp.shared.exceptions import MCPError
 from mcp.types import CreateMessageResult, ElicitResult, Request, Result, TextContent
 
-answers: list[dict] = []
+sys.path.append(str(pathlib.Path(__file__).parents[1]))
+
+from answers import answered, give, prepare
+
+TIMEOUT = 600
+"""Seconds: longer than anything here takes."""
 
 
 def tell(**line) -> None:
@@ -26,17 +32,12 @@ def plain(model) -> dict | None:
 
 async def answer(message, kind, params, context) -> ElicitResult:
     tell(asked={"id": context.request_id, "params": plain(params)})
-    for prepared in answers:
-        if prepared.get("message", message) == message:
-            answers.remove(prepared)
-            await asyncio.sleep(prepared.get("after", 0) / 1000)
-            return ElicitResult(action=prepared["action"], content=prepared.get("content"))
     try:
-        await asyncio.sleep(120)
+        answer = await answered(message)
     except asyncio.CancelledError:
         tell(withdrawn=context.request_id)
         raise
-    return ElicitResult(action="cancel")
+    return ElicitResult(action=answer["action"], content=answer.get("content"))
 
 
 async def sample(messages, params, context) -> CreateMessageResult:
@@ -46,11 +47,10 @@ async def sample(messages, params, context) -> CreateMessageResult:
 
 async def call(client: Client, step: dict) -> None:
     """Calls a tool or another method, and tells how that went."""
-    if "call" not in step:  # else others may be open
-        answers.clear()
-    answers.extend(step.get("answers", []))
+    if "answer" in step:
+        return give(step["answer"])
+    prepare(step.get("answers", []), others_are_open="call" in step)
     of = {"call": step["call"]} if "call" in step else {}
-    seconds = step.get("timeout", 120_000) / 1000
 
     async def progress(progress: float, total: float | None, message: str | None) -> None:
         tell(**of, progress={"progress": progress, "total": total, "message": message})
@@ -60,7 +60,7 @@ async def call(client: Client, step: dict) -> None:
         if "method" in step:
             result = await client.session.send_request(Request(method=step["method"], params=None), Result)
         else:
-            result = await client.call_tool_mcp(step["tool"], step.get("arguments", {}), follow, seconds)
+            result = await client.call_tool_mcp(step["tool"], step.get("arguments", {}), follow, TIMEOUT)
         tell(**of, result=plain(result))
     except MCPError as error:
         tell(**of, error=plain(error.error))
@@ -77,6 +77,7 @@ async def main() -> None:
         elicitation_handler={"form+url": answer, "nothing": None}[job["declare"]],
         sampling_handler=sample if "sampling" in also else None,
         roots=["file:///home"] if "roots" in also else None,
+        init_timeout=TIMEOUT,
         mode={"modern": "2026-07-28"}.get(mode := (sys.argv[1:] or ["legacy"])[0], mode),
     )
     async with client:

@@ -21,6 +21,11 @@ from mcp.types import (
     ToolAnnotations,
 )
 
+sys.path.append(str(pathlib.Path(__file__).parents[1]))
+
+import gates
+from http_peer import listen
+
 server = FastMCP("fastmcp", version="1.0.0")
 
 ran: Counter[str] = Counter()
@@ -129,12 +134,9 @@ async def insist(ctx: Context) -> str:
 
 
 @tool()
-async def impatient(ms: int, ctx: Context) -> str:
-    try:
-        async with asyncio.timeout(ms / 1000):
-            return json.dumps([await ask(ctx, "Delete 3 files?", Confirm)])
-    except TimeoutError:
-        return json.dumps([{"error": {"message": "timed out"}}])
+async def impatient(name: str, ctx: Context) -> str:
+    brought = await gates.unless(name, ask(ctx, "Delete 3 files?", Confirm))
+    return json.dumps([brought or {"error": {"message": "enough"}}])
 
 
 @tool()
@@ -153,10 +155,10 @@ async def toppings(ctx: Context) -> str:
 
 
 @tool()
-async def steps(steps: int, ctx: Context) -> str:
+async def steps(steps: int, name: str, ctx: Context) -> str:
     for step in range(1, steps + 1):
         await ctx.report_progress(step, steps)
-        await asyncio.sleep(0.3)  # TypeScript's client drops what comes together with the result
+    await gates.gate(name)  # TypeScript's client drops progress that comes together with the result
     return "[]"
 
 
@@ -192,10 +194,24 @@ async def numbered(number: int, ctx: Context) -> str:
 
 
 @tool()
-async def brief(ctx: Context) -> str:
+async def brief(name: str, ctx: Context) -> str:
     schema = {"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]}
-    params = ElicitRequestFormParams(message="Delete 3 files?", requested_schema=schema, _meta={"dev.midcall/timeoutMs": 1000})
-    return json.dumps([plain(await ctx.session.send_request(ElicitRequest(params=params), ElicitResult))])
+    params = ElicitRequestFormParams(message="Delete 3 files?", requested_schema=schema, _meta={"dev.midcall/timeoutMs": 100})
+    brought = await ctx.session.send_request(ElicitRequest(params=params), ElicitResult)
+    gates.opens(name)
+    return json.dumps([plain(brought)])
+
+
+@tool()
+async def after(name: str) -> str:
+    await gates.gate(name)
+    return "[]"
+
+
+@tool()
+async def enough(name: str) -> str:
+    gates.opens(name)
+    return "[]"
 
 
 @tool()
@@ -216,9 +232,6 @@ async def tell_ran() -> str:
 
 if __name__ == "__main__":
     if sys.argv[-1] == "http":
-        sys.path.append(str(pathlib.Path(__file__).parents[1]))
-        from http_peer import listen
-
         listen(server.http_app())
     else:
         server.run(show_banner=False)

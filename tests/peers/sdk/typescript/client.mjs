@@ -2,8 +2,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
+import { answered, give, prepare } from "../answers.mjs";
 
 const version = process.argv[2];
 const require = createRequire(join(process.env.MIDCALL_PEERS, "package.json"));
@@ -12,6 +11,8 @@ const { StdioClientTransport } = require(`${version}/client/stdio.js`);
 const { StreamableHTTPClientTransport } = require(`${version}/client/streamableHttp.js`);
 const { CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema, ResultSchema } = require(`${version}/types.js`);
 
+/** Longer than anything here takes: the SDK's own minute is over too soon on a machine that is busy. */
+const timeout = 600_000;
 const DECLARED = { "form+url": { form: {}, url: {} }, form: { form: {} }, "{}": {} };
 const tell = (line) => process.stdout.write(JSON.stringify(line) + "\n");
 const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
@@ -20,19 +21,12 @@ const { url, command: [command, ...args] = [], declare, also = [], steps } = JSO
 const elicitation = DECLARED[declare];
 const capabilities = { ...(elicitation && { elicitation }), ...Object.fromEntries(also.map((name) => [name, {}])) };
 const client = new Client({ name: `${version}-client`, version: "1.0.0" }, { capabilities });
-let answers = [];
 if (elicitation) {
   client.setRequestHandler(ElicitRequestSchema, async ({ params }, { requestId, signal }) => {
     tell({ asked: { id: requestId, params } });
-    const found = answers.findIndex(({ message = params.message }) => message === params.message);
-    if (found >= 0) {
-      const [{ message, after = 0, ...answer }] = answers.splice(found, 1);
-      await sleep(after);
-      return answer;
-    }
-    if (!signal.aborted) await once(signal, "abort");
-    tell({ withdrawn: requestId });
-    return { action: "cancel" };
+    const said = await answered(params.message, signal);
+    if (!said) tell({ withdrawn: requestId });
+    return said ?? { action: "cancel" };
   });
 }
 if (also.includes("sampling")) {
@@ -46,17 +40,18 @@ const transport = url ? new StreamableHTTPClientTransport(new URL(url)) : new St
 let revision;
 const agree = transport.setProtocolVersion?.bind(transport);
 transport.setProtocolVersion = (agreed) => agree?.((revision = agreed)) ?? (revision = agreed);
-await client.connect(transport);
+await client.connect(transport, { timeout });
 tell({ opened: { server: client.getServerVersion(), revision } });
-tell({ tools: (await client.listTools()).tools.map(({ name }) => name) });
+tell({ tools: (await client.listTools({}, { timeout })).tools.map(({ name }) => name) });
 
 /** What takes a call back. */
 const taking = new Map();
 
 /** Calls a tool or another method, and tells how that went. */
-async function call({ call, method, tool, arguments: given = {}, answers: prepared = [], timeout = 120_000, quiet, takeBack }) {
+async function call({ call, method, tool, arguments: given = {}, answers = [], quiet, answer, takeBack }) {
+  if (answer) return give(answer);
   if (takeBack) return taking.get(takeBack).abort("taken back");
-  answers = call === undefined ? prepared : [...answers, ...prepared]; // others may be open
+  prepare(answers, call !== undefined);
   taking.set(call, new AbortController());
   const options = { timeout, signal: taking.get(call).signal, ...(quiet ? {} : { onprogress: (progress) => tell({ call, progress }) }) };
   const calling = method ? client.request({ method }, ResultSchema, options) : client.callTool({ name: tool, arguments: given }, undefined, options);

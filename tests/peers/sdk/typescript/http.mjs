@@ -46,5 +46,6 @@ const http = createServer(async (request, response) => {
   if (transport) await transport.handleRequest(request, response);
   else response.writeHead(404).end();
 });
+http.keepAliveTimeout = 0; // else a server that stood still closes connections that are in use
 const port = Number(process.env.MIDCALL_PEER_PORT ?? 0);
 http.listen(port, "127.0.0.1", () => console.log(JSON.stringify({ url: `http://127.0.0.1:${http.address().port}/mcp` })));

@@ -2,7 +2,7 @@
 import { appendFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { gate } from "../gates.mjs";
 
 const version = process.argv[2];
 const require = createRequire(join(process.env.MIDCALL_PEERS, "package.json"));
@@ -12,12 +12,15 @@ const { CallToolRequestSchema, ListToolsRequestSchema, UrlElicitationRequiredErr
 
 const server = new Server({ name: version, version: "1.0.0" }, { capabilities: { tools: {} } });
 
+/** Longer than anything here takes: the SDK's own minute is over too soon on a machine that is busy. */
+const timeout = 600_000;
+
 /** What a question brought, the error included. */
 const brings = (question) => question.catch(({ code, message }) => ({ error: { code, message } }));
 
 /** Asks. The file MIDCALL_HEARD is told of what it brought, a line each. */
 async function ask(params, options) {
-  const brought = await brings(server.elicitInput(params, options));
+  const brought = await brings(server.elicitInput(params, { timeout, ...options }));
   if (process.env.MIDCALL_HEARD) appendFileSync(process.env.MIDCALL_HEARD, `${brought.action ?? "error"}
 `);
   return brought;
@@ -36,7 +39,7 @@ const BOOK = form("Which table?", {
 }, ["name", "guests"]);
 const LARGE = form("Thirty things", Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`field${n}`, text(`Field ${n}`)])));
 
-const SOON = { "dev.midcall/timeoutMs": 1_000 };
+const SOON = { "dev.midcall/timeoutMs": 100 };
 const HELLO = { role: "user", content: { type: "text", text: "Say hello" } };
 
 /** How often each tool ran: a call that is made again shows here. */
@@ -64,19 +67,23 @@ const tools = {
     while (brought.length < 3 && brought.at(-1)?.action !== "accept") brought.push(await ask(BOOK));
     return brought;
   },
-  impatient: async ({ ms, table }) => [await ask(table ? BOOK : CONFIRM, { timeout: ms })],
+  async impatient({ name, table }) {
+    const taking = new AbortController();
+    gate(name).then(() => taking.abort(new Error("enough")));
+    return [await ask(table ? BOOK : CONFIRM, { signal: taking.signal })];
+  },
   async link() {
     const elicitationId = "link-1";
     const brought = await ask({ mode: "url", message: "Sign in", url: "https://example.com/sign-in", elicitationId });
     if (brought.action === "accept") await complete(elicitationId);
     return [brought];
   },
-  async steps({ steps }, extra) {
+  async steps({ steps, name }, extra) {
     const { progressToken } = extra._meta ?? {};
     for (let progress = 1; progress <= steps && progressToken !== undefined; progress++) {
       await extra.sendNotification({ method: "notifications/progress", params: { progressToken, progress, total: steps } });
-      await sleep(300); // this SDK's client drops what comes together with the result
     }
+    await gate(name); // this SDK's client drops progress that comes together with the result
     return [];
   },
   look: async () => [await ask(form("Look closer?", { closer: { type: "boolean" } }))],
@@ -90,9 +97,21 @@ const tools = {
     return [];
   },
   numbered: async ({ number }) => [await ask(form(`Number ${number}`, { value: text("Value") }))],
-  brief: async () => [await ask({ ...CONFIRM, _meta: SOON })],
-  sample: async () => [await brings(server.createMessage({ messages: [HELLO], maxTokens: 100 }))],
-  roots: async () => [await brings(server.listRoots())],
+  async brief({ name }) {
+    const brought = await ask({ ...CONFIRM, _meta: SOON });
+    gate.opens(name);
+    return [brought];
+  },
+  async after({ name }) {
+    await gate(name);
+    return [];
+  },
+  async enough({ name }) {
+    gate.opens(name);
+    return [];
+  },
+  sample: async () => [await brings(server.createMessage({ messages: [HELLO], maxTokens: 100 }, { timeout }))],
+  roots: async () => [await brings(server.listRoots({}, { timeout }))],
   ran: async () => ran,
 };
 if (version === "sdk-1.20") for (const name of ["link", "linked", "finish"]) delete tools[name];

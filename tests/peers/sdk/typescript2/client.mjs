@@ -2,13 +2,14 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
+import { answered, give, prepare } from "../answers.mjs";
 
 const require = createRequire(join(process.env.MIDCALL_PEERS, "package.json"));
 const { Client, StreamableHTTPClientTransport } = require("@modelcontextprotocol/client");
 const { StdioClientTransport } = require("@modelcontextprotocol/client/stdio");
 
+/** Longer than anything here takes: the SDK's own minute is over too soon on a machine that is busy. */
+const timeout = 600_000;
 const MODES = { auto: "auto", modern: { pin: "2026-07-28" }, legacy: "legacy" };
 const DECLARED = { "form+url": { form: {}, url: {} }, form: { form: {} }, "{}": {} };
 const ANY = { "~standard": { version: 1, vendor: "midcall", validate: (value) => ({ value }) } };
@@ -19,19 +20,12 @@ const { url, command: [command, ...args] = [], declare, also = [], steps } = JSO
 const elicitation = DECLARED[declare];
 const capabilities = { ...(elicitation && { elicitation }), ...Object.fromEntries(also.map((name) => [name, {}])) };
 const client = new Client({ name: "sdk-2-client", version: "1.0.0" }, { capabilities, versionNegotiation: { mode: MODES[process.argv[2]] } });
-let answers = [];
 if (elicitation) {
   client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq: { id, signal } }) => {
     tell({ asked: { id, params } });
-    const found = answers.findIndex(({ message }) => message === params.message);
-    if (found >= 0) {
-      const [{ message, after = 0, ...answer }] = answers.splice(found, 1);
-      await sleep(after);
-      return answer;
-    }
-    if (!signal.aborted) await once(signal, "abort");
-    tell({ withdrawn: id });
-    return { action: "cancel" };
+    const said = await answered(params.message, signal);
+    if (!said) tell({ withdrawn: id });
+    return said ?? { action: "cancel" };
   });
 }
 if (also.includes("sampling")) {
@@ -42,13 +36,14 @@ if (also.includes("sampling")) {
 }
 if (also.includes("roots")) client.setRequestHandler("roots/list", () => ({ roots: [{ uri: "file:///home" }] }));
 const transport = url ? new StreamableHTTPClientTransport(new URL(url)) : new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
-await client.connect(transport);
+await client.connect(transport, { timeout });
 tell({ opened: { server: client.getServerVersion(), revision: client.getNegotiatedProtocolVersion() } });
-tell({ tools: (await client.listTools()).tools.map(({ name }) => name) });
+tell({ tools: (await client.listTools({}, { timeout })).tools.map(({ name }) => name) });
 
 /** Calls a tool or another method, and tells how that went. */
-async function call({ call, method, tool, arguments: given = {}, answers: prepared = [], timeout = 120_000, quiet }) {
-  answers = call === undefined ? prepared : [...answers, ...prepared]; // others may be open
+async function call({ call, method, tool, arguments: given = {}, answers = [], quiet, answer }) {
+  if (answer) return give(answer);
+  prepare(answers, call !== undefined);
   const options = { timeout, ...(quiet ? {} : { onprogress: (progress) => tell({ call, progress }) }) };
   const calling = method ? client.request({ method }, ANY, options) : client.callTool({ name: tool, arguments: given }, options);
   await calling.then(

@@ -15,6 +15,7 @@ export function listen(fetch) {
     if (!answer.body) return response.end();
     Readable.fromWeb(answer.body).on("error", () => response.destroy()).pipe(response);
   });
+  http.keepAliveTimeout = 0; // else a server that stood still closes connections that are in use
   const port = Number(process.env.MIDCALL_PEER_PORT ?? 0);
   http.listen(port, "127.0.0.1", () => console.log(JSON.stringify({ url: `http://127.0.0.1:${http.address().port}/mcp` })));
 }

@@ -2,7 +2,7 @@
 // what was answered. argv: `dual` (2025 clients are served too, by the SDK's own shim) or `modern`.
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { gate } from "../gates.mjs";
 
 const require = createRequire(join(process.env.MIDCALL_PEERS, "package.json"));
 const { Server, createMcpHandler, inputRequired } = require("@modelcontextprotocol/server");
@@ -41,6 +41,7 @@ const rounds = {
   roots: () => [{ roots: inputRequired.listRoots() }],
   wait: ({ rounds = 2 }) => Array.from({ length: rounds }, () => ({})),
   steps: () => [],
+  enough: () => [],
 };
 
 async function call({ params: { name, arguments: given = {} } }, { mcpReq }) {
@@ -50,13 +51,14 @@ async function call({ params: { name, arguments: given = {} } }, { mcpReq }) {
   if (questions) {
     const requestState = JSON.stringify(state);
     const asked = Object.keys(questions).length ? { inputRequests: questions, requestState } : { requestState };
-    return { ...inputRequired(asked), ...(name === "brief" && { _meta: { "dev.midcall/timeoutMs": 1_000 } }) };
+    return { ...inputRequired(asked), ...(name === "brief" && { _meta: { "dev.midcall/timeoutMs": 100 } }) };
   }
   const { progressToken } = mcpReq._meta ?? {};
   for (let progress = 1; name === "steps" && progress <= given.steps && progressToken !== undefined; progress++) {
     await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, total: given.steps } });
-    await sleep(300); // this SDK's client drops what comes together with the result
   }
+  if (name === "enough") gate.opens(given.name);
+  if (name === "steps") await gate(given.name); // this SDK's client drops progress that comes together with the result
   return { content: [{ type: "text", text: JSON.stringify(state.brought) }] };
 }
 

@@ -24,7 +24,11 @@ use rmcp::{ClientHandler, ClientServiceExt, ErrorData, RoleClient};
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
+
+/// Longer than anything here takes.
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// What it is asked, and what it has been told to answer.
 #[derive(Clone)]
@@ -36,6 +40,8 @@ struct Client {
 #[derive(Default)]
 struct Told {
     answers: Vec<Value>,
+    /// Questions without an answer yet, by their message.
+    waiting: Vec<(Value, oneshot::Sender<Value>)>,
     /// The names of calls that are open and want to hear of their progress.
     open: Vec<Value>,
 }
@@ -71,13 +77,31 @@ impl Client {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The first unused answer to a question.
-    fn answer(&self, message: &Value) -> Option<Value> {
-        let answers = &mut self.told().answers;
-        let fits = |answer: &Value| answer["message"].is_null() || answer["message"] == *message;
-        let found = answers.iter().position(fits)?;
-        Some(answers.remove(found))
+    /// The answer to a question: the first unused one that fits, or the one that comes.
+    fn answer(&self, message: &Value) -> oneshot::Receiver<Value> {
+        let mut told = self.told();
+        let (say, said) = oneshot::channel();
+        match told.answers.iter().position(|given| fits(given, message)) {
+            Some(found) => drop(say.send(told.answers.remove(found))),
+            None => told.waiting.push((message.clone(), say)),
+        }
+        said
     }
+
+    /// Answers an open question, or the next one that the answer fits.
+    fn give(&self, given: Value) {
+        let mut told = self.told();
+        told.waiting.retain(|(_, say)| !say.is_closed());
+        let mut waiting = told.waiting.iter();
+        match waiting.position(|(message, _)| fits(&given, message)) {
+            Some(found) => drop(told.waiting.remove(found).1.send(given)),
+            None => told.answers.push(given),
+        }
+    }
+}
+
+fn fits(answer: &Value, message: &Value) -> bool {
+    answer["message"].is_null() || answer["message"] == *message
 }
 
 impl ClientHandler for Client {
@@ -94,13 +118,13 @@ impl ClientHandler for Client {
     ) -> Result<ElicitResult, ErrorData> {
         let params = json!(request);
         tell(&json!({"asked": {"id": context.id, "params": params}}));
-        let Some(answer) = self.answer(&params["message"]) else {
-            context.ct.cancelled().await;
-            tell(&json!({"withdrawn": context.id}));
-            return Err(failed("nobody answered"));
+        let answer = tokio::select! {
+            answer = self.answer(&params["message"]) => answer.map_err(failed)?,
+            () = context.ct.cancelled() => {
+                tell(&json!({"withdrawn": context.id}));
+                return Err(failed("nobody answered"));
+            }
         };
-        let after = answer["after"].as_u64().unwrap_or(0);
-        tokio::time::sleep(Duration::from_millis(after)).await;
         let mut result = json!({"action": answer["action"]});
         if answer["content"].is_object() {
             result["content"] = answer["content"].clone();
@@ -142,6 +166,9 @@ type Running = RunningService<RoleClient, Client>;
 /// Calls a tool or another method, and tells how that went.
 async fn call(running: &Running, step: Value) {
     let client = running.service();
+    if !step["answer"].is_null() {
+        return client.give(step["answer"].clone());
+    }
     let name = step["call"].clone();
     {
         let mut told = client.told();
@@ -154,11 +181,10 @@ async fn call(running: &Running, step: Value) {
             told.open.push(name.clone());
         }
     }
-    let timeout = Duration::from_millis(step["timeout"].as_u64().unwrap_or(120_000));
-    let calling = tokio::time::timeout(timeout, request(running, &step));
+    let calling = tokio::time::timeout(TIMEOUT, request(running, &step));
     let went = calling
         .await
-        .unwrap_or(Err(ServiceError::Timeout { timeout }));
+        .unwrap_or(Err(ServiceError::Timeout { timeout: TIMEOUT }));
     client.told().open.retain(|open| *open != name);
     let mut line = match went {
         Ok(result) => json!({"result": result}),

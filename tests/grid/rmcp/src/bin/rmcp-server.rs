@@ -1,24 +1,25 @@
 //! A server on `rmcp`. argv: `await` (its tools ask while they run) or `rounds` (by returning), and
 //! `http` behind that to be there by HTTP. It tells where, then: `{url}`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use futures_util::future::try_join_all;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode,
-    Implementation, InputRequiredResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientResult, ContentBlock,
+    ElicitRequest, ErrorCode, Implementation, InputRequiredResult, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
+    ServerRequest, Tool,
 };
-use rmcp::service::{RequestContext, ServiceError};
+use rmcp::service::{PeerRequestOptions, RequestContext, ServiceError};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Map, Value, json};
+use tokio::sync::watch;
 
-const TOOLS: [&str; 12] = [
+const TOOLS: [&str; 14] = [
     "confirm",
     "form",
     "wizard",
@@ -31,6 +32,8 @@ const TOOLS: [&str; 12] = [
     "steps",
     "impatient",
     "linked",
+    "after",
+    "enough",
 ];
 
 #[derive(Clone)]
@@ -38,6 +41,8 @@ struct Server {
     by_returning: bool,
     /// Links that were asked for, so that they are asked for once.
     asked: Arc<Mutex<HashSet<String>>>,
+    /// Where calls wait for each other, by name.
+    gates: Arc<Mutex<HashMap<String, watch::Sender<bool>>>>,
 }
 
 fn form(message: &str, properties: Value, required: &[&str]) -> Value {
@@ -109,16 +114,12 @@ fn done(brought: &[Value]) -> CallToolResponse {
 }
 
 /// Asks the client by a request. What the SDK refuses is the end of the call, as in most tools.
-async fn ask(
-    peer: &Peer<RoleServer>,
-    question: &Value,
-    timeout: Option<Duration>,
-) -> Result<Value, ErrorData> {
+async fn ask(peer: &Peer<RoleServer>, question: &Value) -> Result<Value, ErrorData> {
     let params = question["params"].clone();
     let answer = match question["method"].as_str() {
         Some("elicitation/create") => {
             let params = serde_json::from_value(params).map_err(invalid)?;
-            let answer = peer.create_elicitation_with_timeout(params, timeout).await;
+            let answer = peer.create_elicitation(params).await;
             answer.map(|answer| json!(answer))
         }
         Some("sampling/createMessage") => {
@@ -142,6 +143,40 @@ async fn ask(
 }
 
 impl Server {
+    fn gate(&self, name: &str) -> watch::Sender<bool> {
+        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        gates.entry(name.to_owned()).or_default().clone()
+    }
+
+    /// Waits until the gate of that name is open.
+    async fn waits(&self, name: &str) {
+        let _ = self.gate(name).subscribe().wait_for(|open| *open).await;
+    }
+
+    /// Asks, and takes the question back once the gate of that name is open.
+    async fn asks_until(
+        &self,
+        name: &str,
+        peer: &Peer<RoleServer>,
+        question: &Value,
+    ) -> Result<Value, ErrorData> {
+        let params = serde_json::from_value(question["params"].clone()).map_err(invalid)?;
+        let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
+        let options = PeerRequestOptions::default();
+        let sent = peer.send_cancellable_request(request, options).await;
+        let mut sent = sent.map_err(invalid)?;
+        tokio::select! {
+            answer = &mut sent.rx => match answer.map_err(invalid)? {
+                Ok(ClientResult::ElicitResult(answer)) => Ok(json!(answer)),
+                other => Err(invalid(format!("{other:?}"))),
+            },
+            () = self.waits(name) => {
+                sent.cancel(Some("enough".to_owned())).await.map_err(invalid)?;
+                Ok(json!({"error": {"message": "enough"}}))
+            }
+        }
+    }
+
     /// The link that a call needs first, every second time.
     fn needs_links(&self, given: &Map<String, Value>) -> Result<(), ErrorData> {
         let name = given.get("links").and_then(|links| links[0].as_str());
@@ -195,7 +230,7 @@ impl Server {
         let requests = Some(requests).filter(|_| questions != &json!({}));
         let mut result = json!(InputRequiredResult::new(requests, Some(state.to_string())));
         if tool == "brief" {
-            result["_meta"] = json!({"dev.midcall/timeoutMs": 1000});
+            result["_meta"] = json!({"dev.midcall/timeoutMs": 100});
         }
         let result: InputRequiredResult = serde_json::from_value(result).map_err(invalid)?;
         Ok(result.into())
@@ -238,6 +273,8 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let tool = request.name.to_string();
         let given = request.arguments.clone().unwrap_or_default();
+        let name = given.get("name").and_then(Value::as_str);
+        let name = name.unwrap_or_default();
         if tool == "linked" {
             self.needs_links(&given)?;
         }
@@ -249,26 +286,36 @@ impl ServerHandler for Server {
                         .with_total(f64::from(u32::try_from(total).map_err(invalid)?));
                     let _ = context.peer.notify_progress(progress).await;
                 }
-                tokio::time::sleep(Duration::from_millis(300)).await; // TypeScript's client drops what comes together with the result
             }
+            self.waits(name).await; // TypeScript's client drops progress that comes together with the result
             return Ok(done(&[]));
+        }
+        if tool == "after" {
+            self.waits(name).await;
+        }
+        if tool == "enough" {
+            self.gate(name).send_replace(true);
         }
         let mut rounds = rounds(&tool, &given);
         if self.by_returning {
             return self.returns(&tool, &request, &rounds);
         }
-        let timeout = given
-            .get("ms")
-            .and_then(Value::as_u64)
-            .map(Duration::from_millis);
         let mut brought = Vec::new();
         for round in &mut rounds {
+            if tool == "impatient" {
+                let asking = self.asks_until(name, &context.peer, &round["confirm"]);
+                brought.push(asking.await?);
+                continue;
+            }
             if tool == "brief" {
-                round["confirm"]["params"]["_meta"] = json!({"dev.midcall/timeoutMs": 1000});
+                round["confirm"]["params"]["_meta"] = json!({"dev.midcall/timeoutMs": 100});
             }
             let questions = round.as_object().into_iter().flat_map(Map::values);
-            let asking = questions.map(|question| ask(&context.peer, question, timeout));
+            let asking = questions.map(|question| ask(&context.peer, question));
             brought.extend(try_join_all(asking).await?);
+        }
+        if tool == "brief" {
+            self.gate(name).send_replace(true);
         }
         Ok(done(&brought))
     }
@@ -280,6 +327,7 @@ async fn main() -> anyhow::Result<()> {
     let server = Server {
         by_returning,
         asked: Arc::default(),
+        gates: Arc::default(),
     };
     if std::env::args().nth(2).as_deref() == Some("http") {
         return listen(server).await;
