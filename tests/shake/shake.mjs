@@ -22,6 +22,11 @@ const LASTS = [300, 5_000];
 /** A run that takes longer hangs. */
 const LONGEST_RUN = 45 * 60_000;
 
+/** We are told to end: the run that is under way doesn't count. */
+const interrupted = new Promise((resolve) => {
+  for (const word of ["SIGINT", "SIGTERM"]) process.once(word, () => resolve("interrupted"));
+});
+
 const between = ([least, most]) => least + Math.random() * (most - least);
 const reading = (file) => {
   try {
@@ -40,10 +45,13 @@ function version() {
   return hash.digest("hex").slice(0, 12);
 }
 
-/** The processes of a run, however they were started: they have inherited its mark. */
+/** The processes of a run: they have inherited its mark, or a parent of theirs has (Chromium's children write over it). */
 function processes(mark) {
-  const ids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
-  return ids.map(Number).filter((id) => reading(`/proc/${id}/environ`).includes(mark));
+  const ids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid).map(Number);
+  const parents = new Map(ids.map((id) => [id, Number(/^\d+ \(.*\) \S (\d+)/s.exec(reading(`/proc/${id}/stat`))?.[1])]));
+  const marked = new Set(ids.filter((id) => reading(`/proc/${id}/environ`).includes(mark)));
+  const isOurs = (id) => marked.has(id) || (parents.has(id) && isOurs(parents.get(id)));
+  return ids.filter(isOurs);
 }
 
 /** True if a process neither runs nor waits: it has ended, or a test has stopped it. */
@@ -94,16 +102,14 @@ async function run(log) {
   const over = new AbortController();
   const disturbing = disturb(mark, over.signal);
   const hangs = sleep(LONGEST_RUN, "hangs", { signal: over.signal }).catch(() => {});
-  for (const word of ["SIGINT", "SIGTERM"]) process.once(word, () => over.abort(word));
-  const aborted = new Promise((resolve) => over.signal.addEventListener("abort", () => resolve("aborted"), { once: true }));
-  const status = await Promise.race([end, hangs, aborted]);
+  const status = await Promise.race([end, hangs, interrupted]);
   over.abort();
   const stops = await disturbing;
   signal(hogs.map(({ pid }) => pid), "SIGKILL");
   const left = processes(mark);
   signal(left, "SIGCONT");
   signal(left, "SIGKILL");
-  if (status === "aborted") process.exit(130);
+  if (status === "interrupted") process.exit(130);
   return { passed: status === 0, status, stops, left: status === 0 ? left.length : undefined, seconds: Math.round((Date.now() - began) / 1_000) };
 }
 
