@@ -3,7 +3,7 @@
 use reqwest::Response;
 use serde_json::{Value, json};
 
-use super::desk::{Caller, Desk, client};
+use super::desk::{Caller, Desk, PATIENCE, client};
 use super::events::Events;
 use super::statuses::answer;
 
@@ -120,16 +120,21 @@ async fn a_browser_is_opened_with_a_link_of_its_own() {
     );
     std::fs::write(&script, text).unwrap();
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).unwrap();
-    // One that is not there is passed over.
-    let browser = format!("/nowhere/firefox:{}", script.display());
-    let mut demo = Desk::start_with("demo", &[], &[("BROWSER", &browser)]).await;
+    // One that is not there is passed over. The other is found on PATH: its folder may have a space in its name.
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let environment = [("BROWSER", "/nowhere/firefox:browser"), ("PATH", &path)];
+    let mut demo = Desk::start_with("demo", &[], &environment).await;
     let printed = demo.text().await;
-    let opened = loop {
-        if let Ok(opened) = std::fs::read_to_string(&told) {
-            break opened;
+    let opened = async {
+        loop {
+            if let Ok(opened) = std::fs::read_to_string(&told) {
+                break opened;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     };
+    let opened = tokio::time::timeout(PATIENCE, opened).await;
+    let opened = opened.expect("the browser is opened");
     assert_ne!(opened, printed);
     for link in [opened, printed] {
         let (page, token) = link.split_once("/#").unwrap();
