@@ -93,14 +93,15 @@ export const PAIRS = TRANSPORTS.flatMap((transport) => {
 
 /**
  * Who meets whom unless all are wanted, by the revision of the client: over each transport, each two revisions in a
- * pair that can play every story; and each peer at least once. Python's take longest to start.
+ * pair that can play every story; each peer at least once; and modern clients with Python's servers, which speak their
+ * era and ask in the other. Python's take longest to start.
  */
 const USUAL = {
   "stdio-stdio": {
     [NONE]: ["sdk-1/sdk-1.20", "sdk-2/sdk-1", "sdk-1/rmcp-rounds"],
     [JUNE]: ["sdk-1.20/sdk-1.20", "sdk-1.20/sdk-1", "sdk-1.20/sdk-2"],
-    [NOVEMBER]: ["rmcp/sdk-1.20", "python/python", "sdk-1/python-rounds", "sdk-1/fastmcp"],
-    [JULY]: ["rmcp-modern/sdk-1.20", "python-modern/sdk-1", "sdk-2-auto/sdk-2-dual"],
+    [NOVEMBER]: ["rmcp/sdk-1.20", "python/python", "sdk-1/python-rounds"],
+    [JULY]: ["rmcp-modern/sdk-1.20", "python-modern/sdk-1", "sdk-2/fastmcp", "sdk-2-auto/sdk-2-dual"],
   },
   "http-stdio": {
     [NONE]: ["sdk-2/sdk-1.20", "sdk-1/sdk-1", "sdk-2/sdk-2"],
@@ -118,7 +119,7 @@ const USUAL = {
     [NONE]: ["sdk-2/sdk-1.20", "sdk-1/sdk-1", "sdk-1/rmcp-rounds"],
     [JUNE]: ["sdk-1.20/sdk-1.20", "sdk-1.20/sdk-1", "sdk-1.20/sdk-2"],
     [NOVEMBER]: ["sdk-1/sdk-1.20", "rmcp/rmcp", "rmcp/rmcp-rounds"],
-    [JULY]: ["sdk-2/sdk-1.20", "sdk-2/sdk-1", "sdk-2/sdk-2"],
+    [JULY]: ["sdk-2/sdk-1.20", "sdk-2/sdk-1", "sdk-2-auto/python", "sdk-2/sdk-2"],
   },
 };
 export const peers = ({ client, server }) => `${client.sdk}/${server.sdk}`;

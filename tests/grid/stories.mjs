@@ -74,8 +74,7 @@ export const STORIES = {
         assert.equal((await trio.person.closed((await trio.person.sees(DELETE)).id)).state, "timed_out");
       } else {
         await trio.told("asked");
-        if (trio.isLate) await trio.brings({ tool: "after", arguments: { name } }); // the server has heard it
-        await trio.hearsEnd();
+        await trio.hearsEnd(name);
       }
       assert.equal(trio.brought(await calling)[0].action, "cancel");
     },
@@ -95,7 +94,7 @@ export const STORIES = {
       } else {
         await trio.told("asked");
         await trio.brings(enough);
-        await trio.hearsEnd();
+        await trio.hearsEnd(name);
       }
       assert.ok(trio.brought(await calling)[0].error);
     },

@@ -34,15 +34,11 @@ export class Trio {
     return !this.asksPage && declare !== "nothing" && (mode === "form" || revision !== JUNE);
   }
 
-  /** True if the client cannot be told that its question has ended before it comes with an answer. */
-  get isLate() {
-    return isModern(this.client.wire);
-  }
-
-  /** Lets the client hear that its question has ended. */
-  async hearsEnd() {
-    if (this.isLate) this.running.gives({ action: "accept", content: { sure: true } });
-    else await this.told("withdrawn");
+  /** Lets the client hear that its question has ended. A modern one cannot be told before it comes with an answer. */
+  async hearsEnd(name) {
+    if (!isModern(this.client.wire)) return this.told("withdrawn");
+    await this.brings({ tool: "after", arguments: { name: `${name}-over` } });
+    this.running.gives({ action: "accept", content: { sure: true } });
   }
 
   /** What the client tells under that name next. */

@@ -48,9 +48,13 @@ export class Model extends Client {
     if (tool === "impatient") {
       await this.tells("asked");
       await this.call("enough", { name: given.name });
-      // A modern client hears that a question was taken back once it comes with an answer.
-      if (this.isModern) this.gives({ action: "cancel" });
-      else await this.tells("withdrawn");
+      if (this.isModern) {
+        // It hears that a question was taken back once it comes with an answer.
+        await this.call("after", { name: `${given.name}-over` });
+        this.gives({ action: "cancel" });
+      } else {
+        await this.tells("withdrawn");
+      }
     }
     if (tool === "steps") {
       for (let step = 1; step <= given.steps; step++) await this.told.next(({ call, progress }) => call === own && progress?.progress === step);

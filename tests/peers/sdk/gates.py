@@ -1,18 +1,26 @@
-"""Where a Python server's calls wait for each other, by name."""
+"""Where a Python server's calls wait for each other, by name.
+
+A gate is a file: a gateway may start the server twice, to speak both eras with it, and then the calls that wait for
+each other are in two processes. They have their folder for the session in common, and no other story has it.
+"""
 
 import asyncio
-from collections import defaultdict
+import os
+import pathlib
 
-_gates: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+
+def _file(name: str) -> pathlib.Path:
+    return pathlib.Path(os.environ["XDG_RUNTIME_DIR"], f"gate-{name}")
 
 
 async def gate(name: str) -> None:
     """Waits until the gate of that name is open."""
-    await _gates[name].wait()
+    while not _file(name).exists():
+        await asyncio.sleep(0.02)
 
 
 def opens(name: str) -> None:
-    _gates[name].set()
+    _file(name).touch()
 
 
 async def unless(name: str, work):

@@ -136,6 +136,7 @@ async def insist(ctx: Context) -> str:
 @tool()
 async def impatient(name: str, ctx: Context) -> str:
     brought = await gates.unless(name, ask(ctx, "Delete 3 files?", Confirm))
+    gates.opens(f"{name}-over")
     return json.dumps([brought or {"error": {"message": "enough"}}])
 
 
@@ -204,7 +205,7 @@ async def brief(name: str, ctx: Context) -> str:
     schema = {"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]}
     params = ElicitRequestFormParams(message="Delete 3 files?", requested_schema=schema, _meta={"dev.midcall/timeoutMs": 100})
     brought = await ctx.session.send_request(ElicitRequest(params=params), ElicitResult)
-    gates.opens(name)
+    gates.opens(f"{name}-over")
     return json.dumps([plain(brought)])
 
 

@@ -70,7 +70,9 @@ const tools = {
   async impatient({ name, table }) {
     const taking = new AbortController();
     gate(name).then(() => taking.abort(new Error("enough")));
-    return [await ask(table ? BOOK : CONFIRM, { signal: taking.signal })];
+    const brought = await ask(table ? BOOK : CONFIRM, { signal: taking.signal });
+    gate.opens(`${name}-over`);
+    return [brought];
   },
   async link() {
     const elicitationId = "link-1";
@@ -99,7 +101,7 @@ const tools = {
   numbered: async ({ number }) => [await ask(form(`Number ${number}`, { value: text("Value") }))],
   async brief({ name }) {
     const brought = await ask({ ...CONFIRM, _meta: SOON });
-    gate.opens(name);
+    gate.opens(`${name}-over`);
     return [brought];
   },
   async after({ name }) {

@@ -314,8 +314,8 @@ impl ServerHandler for Server {
             let asking = questions.map(|question| ask(&context.peer, question));
             brought.extend(try_join_all(asking).await?);
         }
-        if tool == "brief" {
-            self.gate(name).send_replace(true);
+        if tool == "brief" || tool == "impatient" {
+            self.gate(&format!("{name}-over")).send_replace(true);
         }
         Ok(done(&brought))
     }
