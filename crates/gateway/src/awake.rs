@@ -29,7 +29,7 @@ pub async fn within<F: Future>(patience: Duration, work: F) -> Result<F::Output,
     Err(Late)
 }
 
-/// The same for a loop that waits for other things, too.
+/// A deadline for a loop that waits for several things. Time in which the process stood still doesn't bring it nearer.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     part: Duration,
@@ -38,7 +38,7 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Patience for so long from now on.
+    /// A deadline `patience` from now.
     pub fn new(patience: Duration) -> Self {
         let part = patience / PARTS;
         Self {
@@ -48,12 +48,12 @@ impl Patience {
         }
     }
 
-    /// When to look whether it is over.
+    /// When the loop should call [`Patience::is_over`] next.
     pub fn part_ends(&self) -> Instant {
         self.part_ends
     }
 
-    /// Whether it is over. However long ago it was last looked at, that costs one part.
+    /// True once the deadline has passed. Each call counts at most one part, however long ago the last one was.
     pub fn is_over(&mut self) -> bool {
         let now = Instant::now();
         if self.part_ends <= now {

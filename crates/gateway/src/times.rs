@@ -25,10 +25,10 @@ times! {
     /// How long a server may take to answer `server/discover` before Midcall sends `initialize`.
     PROBE = Duration::from_secs(10);
 
-    /// How long a server may take to end once its input is closed, before it is told to.
+    /// After closing a server's input, Midcall waits this long for it to exit, then sends SIGTERM.
     SERVER_END = Duration::from_secs(3);
 
-    /// How long a server may take to end once it is told to, before it is made to.
+    /// After asking a server to end by a signal, Midcall waits this long for it to exit, then sends SIGKILL.
     SERVER_KILL = Duration::from_secs(3);
 
     /// How long a server's last words may take once it has ended: what it started may still hold its
@@ -46,10 +46,11 @@ times! {
     /// the client wants to know early where to come back to.
     JSON = Duration::from_secs(1);
 
-    /// The same for a modern client, which sees in the status what is wrong.
+    /// How long an answer to a modern client may take to be sent as JSON. The client reads errors from the HTTP status,
+    /// which a stream has sent before the error is known.
     JSON_MODERN = Duration::from_secs(5);
 
-    /// How long open calls may take to be answered once a gateway is told to end.
+    /// When a gateway shuts down, it waits this long for its open calls to finish.
     DRAIN = Duration::from_secs(10);
 
     /// How long it may take until a server is connected by HTTP.
@@ -88,7 +89,7 @@ times! {
     /// How often a stream of events that nothing happens on is shown to be alive.
     KEEP_ALIVE = Duration::from_secs(15);
 
-    /// How long a server may take to end after `doctor` has looked at it, and again once it is told to.
+    /// When `doctor` is done with a server, it waits this long for the server to exit, before and after SIGTERM.
     DOCTOR_END = Duration::from_millis(700);
 }
 

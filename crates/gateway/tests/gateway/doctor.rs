@@ -11,9 +11,9 @@ fn doctor(flags: &[&str], server: &[&str]) -> Output {
     doctor_in(PATIENT, flags, server)
 }
 
-/// The times of a doctor whose server answers and ends by itself: however long that takes.
+/// Test times for servers that answer and exit on their own: `doctor` waits for as long as that takes.
 const PATIENT: &str = "doctor_probe=60m,doctor_end=60m";
-/// The times of a doctor who ends its server.
+/// Test times for servers that `doctor` has to end: the product's own.
 const USUAL: &str = "";
 
 fn doctor_in(times: &str, flags: &[&str], server: &[&str]) -> Output {

@@ -1,4 +1,4 @@
-//! The program, started as on a machine where nobody has set anything up.
+//! Starts `midcall` without the settings of the machine that runs the tests.
 
 use std::process::Command;
 

@@ -28,7 +28,7 @@ fn wrap_in(times: &str, server: &str) -> Child {
         .unwrap()
 }
 
-/// Waits until something is so, but not for ever.
+/// Waits until `is_so` returns true; fails after five minutes.
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_so() {
@@ -46,7 +46,7 @@ fn end(mut child: Child) -> ExitStatus {
     status.unwrap()
 }
 
-/// Waits until so much is in a pipe that nobody reads.
+/// Waits until a pipe that the test doesn't read holds at least `bytes`.
 fn fills(pipe: impl AsFd, bytes: u64) {
     until("the pipe fills", || {
         rustix::io::ioctl_fionread(&pipe).unwrap() >= bytes
@@ -70,7 +70,7 @@ fn runs(pid: u32) -> bool {
     !state.trim().is_empty() && !state.starts_with('Z')
 }
 
-/// The number in what a server says first.
+/// Reads the server's first message and returns the number in it.
 fn number(output: &mut ChildStdout) -> u32 {
     let mut first = [0; 64];
     let read = output.read(&mut first).unwrap();
