@@ -135,6 +135,16 @@ test("secrets stay secret: in tags, and from the browser", async () => {
   assert.equal(await key.getAttribute("spellcheck"), "false");
 });
 
+test("a field that the gateway marked is masked, whatever its words say", async () => {
+  const mark = "dev.midcall/secret";
+  const page = await asking(form({ a: { type: "integer", title: "One", [mark]: "pin" }, b: { type: "string", title: "Two", format: "email", [mark]: "card_code" }, c: { type: "string", title: "Three", [mark]: "constructor" } }));
+  assert.equal(await page.getByLabel("One").getAttribute("type"), "password");
+  assert.equal(await page.getByLabel("Two").getAttribute("type"), "password");
+  assert.notEqual(await page.getByLabel("Three").getAttribute("type"), "password");
+  const shown = await page.getByRole("dialog").innerText();
+  assert.match(shown, /ask for a PIN.*ask for a card security code/s);
+});
+
 test("nothing is hidden in the review", async () => {
   const page = await asking(form(Object.fromEntries("abcde".split("").map((name) => [name, { type: "string", default: name + "\u202e" }]))));
   await part(page, "accept").click();

@@ -36,3 +36,15 @@ test("hints that are none change nothing", async () => {
     assert.equal(await control.getAttribute("placeholder"), null);
   }
 });
+
+test("a secret in letters of another script is masked, because the gateway marks it", async () => {
+  const desk = await Desk.start();
+  const page = await person(desk);
+  const schema = { type: "object", properties: { a: { type: "string", title: "P\u0430ssword" }, b: { type: "integer", title: "\u0420\u0406N" } } };
+  await desk.ask({ message: "Who are you?", requestedSchema: schema });
+  for (const { title } of Object.values(schema.properties)) {
+    assert.equal(await page.getByLabel(title).getAttribute("type"), "password", title);
+  }
+  assert.match(await page.getByRole("dialog").innerText(), /ask for a password.*ask for a PIN/s);
+  assert.deepEqual(page.mistakes, []);
+});

@@ -5,13 +5,13 @@
  * what is wrong, case by case, and how many cases there were.
  */
 import { problems, quick } from "../../crates/web/js/check.js";
-import { SUSPICIOUS, open } from "../../crates/web/js/form.js";
+import { isSuspicious, open } from "../../crates/web/js/form.js";
 import { judge } from "../../crates/web/js/link.js";
 import { asks } from "../../crates/web/js/secret.js";
 
 const CHECK = "choice choices form format group integer number pattern switch tags text".split(" ");
 const LINK = "confusables hidden host look_alike scheme unreadable".split(" ");
-const SECRET = "descriptions format names not_names titles".split(" ");
+const SECRET = "descriptions disguised format harmless languages names not_names titles".split(" ");
 
 /** Every file the tables are in; a test sees that none is left out. */
 export const FILES = [
@@ -70,10 +70,11 @@ export async function secrets(text) {
   const wrong = [];
   let ran = 0;
   for (const file of SECRET) {
-    for (const { name, title, description, format, secret } of JSON.parse(await text(`secret/${file}.json`))) {
+    for (const { name, title, description, format, secret, by } of JSON.parse(await text(`secret/${file}.json`))) {
+      if (by === "gateway") continue; // which marks it
       ran++;
       const found = asks(name, title ?? undefined, description ?? undefined, format ?? undefined);
-      if (secret && !SUSPICIOUS.test([name, title, description, format].join())) wrong.push(`${file}: ${name} is not suspicious`);
+      if (secret && !isSuspicious(name, title ?? undefined, description, format)) wrong.push(`${file}: ${name} is not suspicious`);
       if (found !== (secret ?? undefined)) wrong.push(`${file}: ${found} for ${show({ name, title, description, secret })}`);
     }
   }

@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::ambiguous::is_ambiguous;
 use crate::answer::Answer;
 use crate::form::{Fault, Form, FormError, Problem};
 use crate::limits::{Limits, is_within};
 use crate::link::Link;
 use crate::values::{Checked, Unfit, Values};
-use crate::wire::{Action, Asked, ElicitRequestParams, ElicitResult, Unreadable, hints};
+use crate::wire::{Action, Asked, ElicitRequestParams, ElicitResult, Unreadable, hints, mark};
 
 /// What a server wants to know.
 ///
@@ -45,7 +45,7 @@ pub struct Elicitation {
     /// Whether accepting it destroys something, as the server says.
     pub destructive: bool,
     /// The params for surfaces that read them by themselves: as they came on the wire, and with
-    /// hints where surfaces look for them.
+    /// hints and marks where surfaces look for them.
     params: Box<RawValue>,
 }
 
@@ -90,6 +90,9 @@ pub enum ElicitationError {
         /// Where reading stopped.
         column: usize,
     },
+    /// An object in it has a member twice.
+    #[error("the question has a member twice, so that two readers may understand it in two ways")]
+    Ambiguous,
     /// Not the params of `elicitation/create`.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
@@ -106,6 +109,21 @@ pub enum ElicitationError {
     },
 }
 
+impl ElicitationError {
+    /// True if the question is merely not understood here: a field of an unknown kind, a mode of a later revision.
+    /// Otherwise it is larger than anything that is looked at, or not to be judged at all.
+    pub fn is_unknown(&self) -> bool {
+        match self {
+            Self::Unreadable(_) => true,
+            Self::Form(error) => matches!(error, FormError::Nonsense { .. }),
+            Self::TooLong { .. }
+            | Self::NotJson { .. }
+            | Self::Ambiguous
+            | Self::MessageTooLong { .. } => false,
+        }
+    }
+}
+
 impl Elicitation {
     /// Reads a question from the params of `elicitation/create`, as the wire brought them.
     pub fn read(text: &str, asker: Asker, limits: &Limits) -> Result<Self, ElicitationError> {
@@ -120,12 +138,10 @@ impl Elicitation {
         };
         let mut raw: Box<RawValue> = serde_json::from_str(text).map_err(not_json)?;
         let mut params: Value = serde_json::from_str(raw.get()).map_err(not_json)?;
-        // Readers differ about a member that is there twice: everybody gets what is read here.
-        let Members(members) = serde_json::from_str(raw.get()).map_err(not_json)?;
-        let is_twofold = params
-            .as_object()
-            .is_some_and(|params| params.len() < members);
-        if hints::apply(&mut params, limits) || is_twofold {
+        if is_ambiguous(raw.get()) {
+            return Err(ElicitationError::Ambiguous);
+        }
+        if hints::apply(&mut params, limits) {
             raw = serde_json::value::to_raw_value(&params).map_err(not_json)?;
         }
         let params = ElicitRequestParams::read(params)?;
@@ -139,7 +155,19 @@ impl Elicitation {
         let destructive = params.is_destructive();
         let wanted = match params.asked {
             Asked::Form { requested_schema } => {
-                Wanted::Form(Box::new(Form::from_value(requested_schema, limits)?))
+                let mut form = Form::from_value(requested_schema, limits)?;
+                let marks = mark::of(&form);
+                if !marks.is_empty() {
+                    let mut shown: Value = serde_json::from_str(raw.get()).map_err(not_json)?;
+                    mark::apply(&mut shown["requestedSchema"], &marks);
+                    raw = serde_json::value::to_raw_value(&shown).map_err(not_json)?;
+                    let bytes = raw.get().len();
+                    if bytes > limit {
+                        return Err(ElicitationError::TooLong { bytes, limit });
+                    }
+                    form = Form::from_value(shown["requestedSchema"].take(), limits)?;
+                }
+                Wanted::Form(Box::new(form))
             }
             Asked::Url { url, .. } => Wanted::Link(Link::read(&url, asker.host.as_deref())),
         };
@@ -192,31 +220,6 @@ impl Elicitation {
             (Answer::Declined { .. }, _) => ElicitResult::decline(),
             (Answer::Cancelled, _) => ElicitResult::cancel(),
         }
-    }
-}
-
-/// How many members an object has as it is written.
-struct Members(usize);
-
-impl<'de> Deserialize<'de> for Members {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Count;
-        impl<'de> Visitor<'de> for Count {
-            type Value = Members;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
-                let mut count = 0;
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
-                    count += 1;
-                }
-                Ok(Members(count))
-            }
-        }
-        deserializer.deserialize_map(Count)
     }
 }
 

@@ -25,6 +25,7 @@
 //! Elsewhere: where questions wait (`midcall-desk`), how they reach a person (`midcall`).
 //! Nothing here reads a clock, draws a random number, opens a file or awaits.
 
+mod ambiguous;
 mod answer;
 pub mod catalog;
 mod elicitation;
@@ -38,6 +39,7 @@ pub mod secret;
 mod values;
 pub mod wire;
 
+pub use ambiguous::is_ambiguous;
 pub use answer::{Answer, Refused, Words};
 pub use elicitation::{Asker, Elicitation, ElicitationError, Wanted};
 pub use form::*;

@@ -2,21 +2,31 @@
 //!
 //! MCP forbids servers to ask for secrets in a form: the answer passes through client and
 //! gateway, and often a model sees it. Surfaces mask such a field and warn. It is recognised
-//! by its words, English and Portuguese: one table names the secrets, and a few short lists
+//! by its words in ten languages: `table.json` names the secrets, and a few short lists in it
 //! say when a field is merely *about* one (`tokenCount`, "Forgot password?").
 //!
 //! Names and titles are labels, where the phrase alone tells. Descriptions are prose and
 //! mention many things, so there the phrase must be asked for ("paste your …") or open
-//! the sentence. Unsure means no: a warning on every `code` and `key` is not read.
+//! the sentence. Unsure means no: a warning on every `code` and `key` is not read. The number of
+//! an identity document, such as a passport, opens nothing and doesn't count as a secret.
 //!
-//! The page has the same matcher in JavaScript; both run `fixtures/secret/`.
+//! A name in disguise counts as what people take it for: invisible characters are dropped,
+//! letters are reduced to those they look like, digits are also read as letters (`passw0rd`), and
+//! words that spell a phrase together count as that phrase (`pass_word`). Only whole words are
+//! put together, so "compass wordlist" stays harmless.
 //!
-//! In: [`asks`]. Elsewhere: the sentences (the message catalog), the mask (surfaces).
+//! The page has the same matcher in JavaScript, without the look-alikes. It reads the same
+//! table, and both run `fixtures/secret/`.
+//!
+//! In: [`asks`]. Elsewhere: the words of a text (`words`), the sentences (the message catalog),
+//! the mask (surfaces), how the page learns what was found (`wire::mark`).
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
+mod table;
+mod words;
 
 use Secret::*;
+use table::{Entry, TABLE};
+use words::readings;
 
 /// A kind of secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +54,17 @@ pub enum Secret {
 }
 
 impl Secret {
+    /// The name of the secret in `table.json` and in marks, such as `card_code`.
+    pub fn name(self) -> &'static str {
+        let key = self.key();
+        key.rsplit('.').next().unwrap_or(key)
+    }
+
+    /// The secret with this [`name`](Self::name), if there is one.
+    pub fn named(name: &str) -> Option<Self> {
+        ALL.into_iter().find(|secret| secret.name() == name)
+    }
+
     /// The key of its name in the message catalog.
     pub fn key(self) -> &'static str {
         match self {
@@ -68,6 +89,7 @@ impl Secret {
 ///
 /// assert_eq!(asks("githubToken", None, None, None), Some(Secret::Token));
 /// assert_eq!(asks("value", None, Some("Cole aqui sua chave de API."), None), Some(Secret::ApiKey));
+/// assert_eq!(asks("pass\u{200b}w0rd", None, None, None), Some(Secret::Password));
 /// assert_eq!(asks("max_tokens", Some("Token limit"), None, None), None);
 /// ```
 pub fn asks(
@@ -76,177 +98,103 @@ pub fn asks(
     description: Option<&str>,
     format: Option<&str>,
 ) -> Option<Secret> {
-    let title = clauses(title.unwrap_or_default());
-    find(&clauses(name), Kind::Label)
-        .or_else(|| find(&title, Kind::Label))
+    let title = readings(title.unwrap_or_default());
+    find(&readings(name), Kind::Name)
+        .or_else(|| find(&title, Kind::Title))
         .or_else(|| find(&title, Kind::Prose))
-        .or_else(|| find(&clauses(description.unwrap_or_default()), Kind::Prose))
+        .or_else(|| find(&readings(description.unwrap_or_default()), Kind::Prose))
         .or_else(|| (format == Some("password")).then_some(Password))
 }
 
-/// Characters looked at in each text. Whatever a field is for is said by then.
-const READ: usize = 2_000;
-
-/// Secrets, the more telling first; the first that fits is the answer. Beside each stand
-/// the phrases that mean it anywhere, then words with other meanings, which count only
-/// where a label ends in them or prose asks for them. Written as [`clauses`] leaves them:
-/// without accents and [`SILENT`] words.
-#[rustfmt::skip]
-const TABLE: &[(Secret, &[&str], &[&str])] = &[
-    (SeedPhrase, &[
-        "seed phrase", "recovery phrase", "mnemonic phrase", "wallet mnemonic", "backup phrase", "seedphrase",
-        "frase semente", "frase recuperacao", "palavras recuperacao",
-    ], &[]),
-    (PrivateKey, &[
-        "private key", "privatekey", "signing key", "encryption key", "decryption key",
-        "chave privada", "chave assinatura", "chave criptografia",
-    ], &[]),
-    (CardCode, &[
-        "cvc", "cvv", "cvn", "security code", "card verification", "card code",
-        "codigo seguranca", "codigo cartao",
-    ], &[]),
-    (Card, &[
-        "card number", "cardnumber", "credit card", "creditcard", "debit card", "payment card", "cc number",
-        "numero cartao", "cartao credito", "cartao debito",
-    ], &[]),
-    (OneTimeCode, &[
-        "otp", "totp", "one time code", "one time password", "one time passcode", "one time pin",
-        "verification code", "authentication code", "authenticator code", "authorization code", "auth code",
-        "login code", "sms code", "2fa code", "mfa code", "factor code", "digit code",
-        "recovery code", "backup code", "reset code", "code we sent", "code we texted", "code we emailed",
-        "code sent", "code you received", "code from your authenticator",
-        "codigo verificacao", "codigo autenticacao", "codigo autorizacao", "codigo uso unico", "codigo sms",
-        "codigo digitos", "codigo enviado", "codigo que enviamos", "codigo recebido", "codigo que voce recebeu",
-        "codigo recuperacao", "senha uso unico",
-    ], &["2fa", "mfa"]),
-    (TaxId, &[
-        "ssn", "social security number", "social security no", "itin", "tax id", "taxpayer id",
-        "national insurance number", "cpf", "nif", "numero contribuinte",
-    ], &[]),
-    (ApiKey, &[
-        "api key", "apikey", "api secret", "access key", "secret key", "secretkey", "service key",
-        "chave api", "chave secreta", "chave acesso secreta",
-    ], &[]),
-    (Token, &[
-        "access token", "accesstoken", "auth token", "authtoken", "authentication token", "bearer token",
-        "refresh token", "session token", "session cookie", "api token", "client secret", "shared secret",
-        "token acesso", "token api", "token autenticacao", "token sessao", "segredo cliente",
-    ], &["token", "secret", "jwt", "segredo"]),
-    (Pin, &[
-        "pin code", "pin number", "passcode", "access code", "codigo pin", "numero pin", "codigo acesso",
-    ], &["pin"]),
-    (Password, &[
-        "password", "passwd", "pwd", "passphrase", "pass phrase", "senha", "palavra passe",
-    ], &[]),
+/// All secrets, the more telling first. If a text fits several, the first is the answer.
+const ALL: [Secret; 10] = [
+    SeedPhrase,
+    PrivateKey,
+    CardCode,
+    Card,
+    OneTimeCode,
+    TaxId,
+    ApiKey,
+    Token,
+    Pin,
+    Password,
 ];
 
-/// After a phrase: the field holds something about the secret.
-#[rustfmt::skip]
-const ABOUT: &[&str] = &[
-    "age", "brand", "budget", "change", "changed", "cost", "count", "date", "enabled", "endpoint", "env", "expiration",
-    "expired", "expires", "expiry", "field", "file", "format", "free", "generator", "hint", "holder", "id", "ids", "issuer",
-    "kind", "label", "last", "length", "less", "lifetime", "limit", "manager", "name", "names", "path", "policy", "prefix",
-    "price", "protected", "protection", "provider", "recovery", "required", "reset", "rotation", "rules", "scope", "scopes",
-    "size", "strength", "ttl", "type", "uri", "url", "usage", "validity", "var", "variable", "version",
-    "atendimento", "expirada", "fila", "obrigatoria",
-];
+/// Letters that a phrase needs before it counts in pieces: "to Ken" is not a token.
+const TELLING: usize = 6;
 
-/// Right before a phrase: another thing of that name, a switch, or, with "of" and "de"
-/// left out, something about the secret.
-#[rustfmt::skip]
-const OTHER: &[&str] = &[
-    "allow", "bos", "business", "buy", "clock", "continuation", "csrf", "data", "drop", "each", "enable", "eos", "erc",
-    "gpio", "has", "hide", "input", "kind", "led", "length", "library", "loyalty", "map", "max", "min", "name", "next",
-    "nft", "no", "num", "output", "pad", "page", "per", "public", "push", "require", "requires", "sell", "show", "special",
-    "start", "stop", "sync", "total", "type", "use",
-    "arquivo", "bandeira", "caminho", "dica", "exibir", "limite", "mostrar", "nome", "politica", "proxima", "proximo",
-    "tamanho", "tipo", "titular", "validade",
-];
-
-/// In the dozen words before a phrase, up to a comma: it is spoken of, not asked for.
-#[rustfmt::skip]
-const DENIED: &[&str] = &[
-    "change", "delete", "dont", "forgot", "forgotten", "hint", "instead", "lost", "never", "not", "recover", "remember",
-    "reset", "revoke", "rotate", "which", "whose", "without",
-    "alterar", "esqueceu", "esqueci", "lembrar", "lembrete", "nao", "nunca", "qual", "recuperar", "redefinir", "sem",
-    "trocar",
-];
-
-/// Asks for what follows, in prose.
-#[rustfmt::skip]
-const ASKING: &[&str] = &[
-    "your", "enter", "paste", "provide", "supply", "insert", "give",
-    "seu", "sua", "cole", "coloque", "digite", "forneca", "informe", "insira", "introduza",
-];
-
-/// Ends what is asked for: in "a name for the API key", that is the name.
-#[rustfmt::skip]
-const TURN: &[&str] = &[
-    ",", "at", "by", "for", "from", "if", "in", "on", "or", "that", "to", "using", "with",
-    "com", "em", "na", "no", "ou", "para", "por", "que", "se",
-];
-
-/// Left out of every text, so that `chaveApi` and "chave da API" are one phrase.
-#[rustfmt::skip]
-const SILENT: &[&str] = &[
-    "a", "an", "of", "the", "as", "da", "das", "de", "do", "dos", "o", "os", "um", "uma",
-];
-
+/// Where a text stands.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
-    Label,
+    Name,
+    Title,
     Prose,
 }
 
-fn find(clauses: &[Vec<String>], kind: Kind) -> Option<Secret> {
-    let places: Vec<_> = clauses
-        .iter()
-        .flat_map(|words| (0..words.len()).map(|start| words.split_at(start)))
-        .filter(|(_, words)| OPENING.contains(words[0].as_str()))
-        .collect();
-    let fits = |phrase: &str, alone: bool| {
-        places.iter().any(|(before, words)| {
-            after(words, phrase).is_some_and(|rest| is_asked(before, rest.first(), kind, alone))
-        })
-    };
-    let row = TABLE.iter().find(|(_, phrases, words)| {
-        phrases.iter().any(|phrase| fits(phrase, true))
-            || words.iter().any(|word| fits(word, false))
-    });
-    row.map(|(secret, ..)| *secret)
+/// The most telling secret that any reading of a text asks for.
+fn find(readings: &[Vec<Vec<String>>], kind: Kind) -> Option<Secret> {
+    let clauses = readings.iter().flatten();
+    let rank = clauses.filter_map(|words| rank(words, kind)).min()?;
+    ALL.get(rank).copied()
 }
 
-/// First words of all phrases. Most texts hold none of them and never meet the table.
-static OPENING: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    let phrases = TABLE
-        .iter()
-        .flat_map(|(_, phrases, words)| phrases.iter().chain(*words));
-    phrases
-        .filter_map(|phrase| phrase.split(' ').next())
-        .collect()
-});
+/// The rank of the most telling secret that a clause asks for.
+fn rank(words: &[String], kind: Kind) -> Option<usize> {
+    (0..words.len())
+        .filter_map(|start| rank_at(words, start, kind))
+        .min()
+}
 
-/// What follows a phrase, if the words begin with it.
-fn after<'a>(words: &'a [String], phrase: &str) -> Option<&'a [String]> {
-    phrase.split(' ').try_fold(words, |words, part| {
-        let (word, rest) = words.split_first()?;
-        (word == part).then_some(rest)
-    })
+/// The rank of the most telling secret whose phrase begins at a word. The walk ends where no
+/// phrase goes on, so that hostile texts are not read again and again.
+fn rank_at(words: &[String], start: usize, kind: Kind) -> Option<usize> {
+    let table = &*TABLE;
+    let mut best = None;
+    let (mut whole, mut joined, mut spaced) = (String::new(), String::new(), String::new());
+    for (end, word) in words.iter().enumerate().skip(start) {
+        whole.push_str(word);
+        if !table.silent.contains(word) {
+            joined.push_str(word);
+            if !spaced.is_empty() {
+                spaced.push(' ');
+            }
+            spaced.push_str(word);
+        }
+        let may_go_on = table.goes_on(&whole) || (!joined.is_empty() && table.goes_on(&joined));
+        if word == "," || !may_go_on {
+            break;
+        }
+        let is_name = kind == Kind::Name && start == 0 && end + 1 == words.len();
+        let needed = if is_name { TELLING - 1 } else { TELLING };
+        let may_join = end == start || whole.chars().count() >= needed;
+        let in_order = table.entries(&joined).iter();
+        let in_order = in_order.filter(|entry| entry.phrase == spaced);
+        let in_pieces = table.entries(&whole).iter().filter(|_| may_join);
+        let asked = in_order.chain(in_pieces).filter(|entry: &&Entry| {
+            let before = table.spoken(&words[..start]);
+            let next = words[end + 1..]
+                .iter()
+                .find(|word| !table.silent.contains(*word));
+            is_asked(&before, next, kind, entry.alone)
+        });
+        best = asked.map(|entry| entry.rank).chain(best).min();
+    }
+    best
 }
 
 /// Whether the words around a phrase let it mean a secret that this field is for. `alone`
 /// says that the phrase needs no help.
-fn is_asked(before: &[String], next: Option<&String>, kind: Kind, alone: bool) -> bool {
-    let has = |list: &[&str], word: &String| list.contains(&word.as_str());
+fn is_asked(before: &[&String], next: Option<&String>, kind: Kind, alone: bool) -> bool {
+    let table = &*TABLE;
     let dozen = &before[before.len().saturating_sub(12)..];
-    let near = dozen.rsplit(|word| word == ",").next().unwrap_or_default();
-    if near.iter().any(|word| has(DENIED, word))
-        || near.last().is_some_and(|word| has(OTHER, word))
-        || next.is_some_and(|word| has(ABOUT, word))
+    let near = dozen.rsplit(|word| *word == ",").next().unwrap_or_default();
+    if near.iter().any(|word| table.denied.contains(*word))
+        || near.last().is_some_and(|word| table.other.contains(*word))
+        || next.is_some_and(|word| table.about.contains(word))
     {
         return false;
     }
-    if kind == Kind::Label {
+    if kind != Kind::Prose {
         return alone || next.is_none_or(|word| word == ",");
     }
     // Up to four words may stand between: "your GitHub personal access token".
@@ -254,57 +202,9 @@ fn is_asked(before: &[String], next: Option<&String>, kind: Kind, alone: bool) -
         .iter()
         .rev()
         .take(5)
-        .find(|word| has(ASKING, word) || has(TURN, word));
+        .find(|word| table.asking.contains(**word) || table.turn.contains(**word));
     match lead {
-        Some(word) => has(ASKING, word),
+        Some(word) => table.asking.contains(*word),
         None => alone && before.len() <= 3,
-    }
-}
-
-/// The words of a text, sentence by sentence: lower case, without accents, apostrophes,
-/// closing digits and [`SILENT`] words, `camelCase` taken apart. Commas, colons and slashes
-/// stay as `","`.
-fn clauses(text: &str) -> Vec<Vec<String>> {
-    let mut spaced = String::new();
-    let mut previous = ' ';
-    let mut characters = text.chars().take(READ).peekable();
-    while let Some(character) = characters.next() {
-        let next_is_small = characters.peek().is_some_and(|next| next.is_lowercase());
-        if character.is_uppercase()
-            && (previous.is_lowercase() || previous.is_alphanumeric() && next_is_small)
-        {
-            spaced.push(' ');
-        }
-        previous = character;
-        match character {
-            '\'' | '’' | '\u{300}'..='\u{36f}' => {}
-            ',' | ':' | '/' => spaced.push_str(" , "),
-            '.' | '!' | '?' | ';' | '(' | ')' | '\n' => spaced.push('.'),
-            _ if character.is_alphanumeric() => spaced.extend(character.to_lowercase().map(plain)),
-            _ => spaced.push(' '),
-        }
-    }
-    let words = |clause: &str| -> Vec<String> {
-        let words = clause
-            .split(' ')
-            .map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()));
-        words
-            .filter(|word| !word.is_empty() && !SILENT.contains(word))
-            .map(str::to_owned)
-            .collect()
-    };
-    spaced.split('.').map(words).collect()
-}
-
-/// A Portuguese letter without its accent.
-fn plain(letter: char) -> char {
-    match letter {
-        'á' | 'à' | 'â' | 'ã' => 'a',
-        'é' | 'ê' => 'e',
-        'í' => 'i',
-        'ó' | 'ô' | 'õ' => 'o',
-        'ú' | 'ü' => 'u',
-        'ç' => 'c',
-        _ => letter,
     }
 }

@@ -32,6 +32,7 @@
  * @property {any} [suggested]  the `default` as it came
  * @property {any} [default]  the same, if it is a value that the field takes
  * @property {string} [secret]  the kind of secret it seems to ask for, such as "password"
+ * @property {unknown} [marked]  the same, as the gateway found it
  * @property {Kind} kind
  * @property {Text} [text]  text, and each entry of tags
  * @property {Range} [range]  number, integer
@@ -187,7 +188,7 @@ function readField(reader, name, sub, required, parent, within, depth) {
   const suggested = schema.default;
   delete schema.default;
   /** @type {Field} */
-  const field = { name, path, title, description, label: title ?? name, required, nullable, suggested, kind };
+  const field = { name, path, title, description, label: title ?? name, required, nullable, suggested, kind, marked: schema[MARK] };
   readKind(reader, field, schema, keyword, at, depth);
   if (/^(choices|tags|group|json)$/.test(field.kind)) reader.needs.add("rare");
   if ((suggested !== null || nullable) && takes(field, suggested)) field.default = suggested;
@@ -196,17 +197,30 @@ function readField(reader, name, sub, required, parent, within, depth) {
   return field;
 }
 
+/** Where the gateway says what it found; `crates/core/src/wire/mark.rs`. */
+const MARK = "dev.midcall/secret";
+
 /** @param {Field} field */
-function secretOf({ kind, name, title = "", description = "", text }) {
+function secretOf({ kind, name, title = "", description = "", text, marked }) {
   if (["switch", "choice", "choices", "group"].includes(kind)) return;
   const format = kind === "text" ? text?.format : undefined;
-  if (more.secret) return more.secret.asks(name, title, description, format);
-  return SUSPICIOUS.test([name, title, description, format].join("\n")) ? "password" : undefined;
+  if (more.secret) return more.secret.asks(name, title, description, format, marked);
+  return isSuspicious(name, title, description, format, marked) ? "password" : undefined;
 }
 
-/** A part of every phrase that `secret.js` knows. Most forms have none of them. */
-export const SUSPICIOUS =
-  /pass|pwd|senha|palavra|pin|code|c.{1,2}digo|token|secret|segredo|key|chave|cv[cvn]|card|cart.{1,2}o|cc.{0,3}num|otp|[2m]fa|phrase|frase|mnemonic|ssn|social|itin|tax|insur|cpf|nif|contrib|cookie|jwt/i;
+/**
+ * Whether any phrase that `secret.js` knows may be in it. Most forms have none.
+ * @param {string} name @param {string} [title] @param {...unknown} rest
+ */
+export const isSuspicious = (name, title = "", ...rest) =>
+  SUSPICIOUS.test([name, title, (name + "\n" + title).replace(/[ _.-]/g, ""), ...rest].join("\n").normalize("NFKD").replace(/[\u0300-\u036f]/g, ""));
+
+/**
+ * A part of every phrase in Latin letters; letters that stand alone; digits that stand for
+ * letters; and other scripts, or nothing visible at all.
+ */
+const SUSPICIOUS =
+  /pass|pwd|senha|palavra|contrase|kennwort|geheim|parola|pin|cod[ei]|ziffer|nummer|crypto|token|jeton|secr|segre|key|clave|cle[ _-]|api\b|\bapi|priv|chave|chiave|schl|cv[cvn]|card|cart|kart|tarjeta|cc.{0,3}num|otp|[2m]fa|phrase|frase|palabra|mnemonic|ssn|social|sozial|itin|tax|steuer|fiscal|insur|cpf|nif|contrib|cookie|jwt|(?<![a-z\d])([a-z\d][\W_]+){2}[a-z\d](?![a-z\d])|[013457@$][a-z]|[a-z][0134578@$!|]+[a-z]|[^\0-\xac\xae-\u02ff\u2010-\u2027]/i;
 
 /**
  * Takes a kind's keywords out of its schema.

@@ -1,23 +1,28 @@
 /**
- * Which fields of a form ask for a secret, by their words in English and Portuguese.
+ * Which fields of a form ask for a secret, by their words in ten languages.
  *
- * The same matcher as `crates/core/src/secret.rs`, which explains it; both run
- * `fixtures/secret/`. Names and titles are labels, where a phrase alone tells. Descriptions are
- * prose, where it must be asked for or open the sentence. Unsure means no.
+ * The same matcher as `crates/core/src/secret.rs`, which explains it. Both read `secret.json` and
+ * run `fixtures/secret/`. Names and titles are labels, where a phrase alone tells. Descriptions
+ * are prose, where it must be asked for or open the sentence. Unsure means no.
+ *
+ * Letters of other scripts that look like Latin ones are left to the gateway, which has Unicode's
+ * table of them and marks what it finds.
  */
+import table from "./secret.json" with { type: "json" };
 
 /**
  * The kind of secret that a field asks for, if any: "password", "api_key", …
  * @param {string} name @param {string} [title] @param {string} [description] @param {string} [format]
+ * @param {unknown} [marked]  what the gateway found
  * @returns {string | undefined}
  */
-export function asks(name, title = "", description = "", format) {
-  const titled = clauses(title);
+export function asks(name, title = "", description = "", format, marked) {
   return (
-    find(clauses(name), true) ??
-    find(titled, true) ??
-    find(titled, false) ??
-    find(clauses(description), false) ??
+    find(name, NAME) ??
+    find(title, TITLE) ??
+    find(title, PROSE) ??
+    find(description, PROSE) ??
+    KINDS.find((kind) => kind === marked) ??
     (format === "password" ? format : undefined)
   );
 }
@@ -25,108 +30,143 @@ export function asks(name, title = "", description = "", format) {
 /** Characters looked at in each text. */
 const READ = 2000;
 
+/** Letters that a phrase needs before it counts in pieces, as in "pass word". */
+const TELLING = 6;
+
+const [NAME, TITLE, PROSE] = [0, 1, 2];
+const KINDS = Object.keys(table.secrets);
+const MARKS = /\p{M}/gu;
+const CJK = /[\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\u{20000}-\u{3ffff}]+/gu;
+
+/** Chinese and Japanese words, which are written without spaces. The longest fits first. */
+const UNSPACED = RegExp(
+  [...new Set(JSON.stringify(table).normalize("NFKD").replace(MARKS, "").match(CJK))].sort((a, b) => b.length - a.length).join("|"),
+  "g",
+);
+
+/** Long words that also count at the end of another, as in "userpassword". @type {string[]} */
+const ENDINGS = [];
+
+/** Every word of a phrase that needs no help. @type {Set<string>} */
+const KNOWN = new Set();
+
+/** The words of a list. @param {string[]} list */
+const all = (list) => new Set(list.flatMap((entry) => clauses(entry)[0]));
+const [ABOUT, OTHER, DENIED, ASKING, TURN, SILENT] = [table.about, table.other, table.denied, table.asking, table.turn, table.silent].map(all);
+TURN.add(",");
+
 /**
- * Secrets, the more telling first: phrases that mean it anywhere, and after a bar words with
- * other meanings, which count only where a label ends in them or prose asks for them.
+ * By a phrase without its spaces: the phrase, the rank of its secret, and whether it needs no help.
+ * @type {Map<string, { phrase: string, rank: number, alone: boolean }[]>}
  */
-const TABLE = Object.entries({
-  seed_phrase:
-    "seed phrase,recovery phrase,mnemonic phrase,wallet mnemonic,backup phrase,seedphrase,frase semente,frase recuperacao,palavras recuperacao",
-  private_key:
-    "private key,privatekey,signing key,encryption key,decryption key,chave privada,chave assinatura,chave criptografia",
-  card_code: "cvc,cvv,cvn,security code,card verification,card code,codigo seguranca,codigo cartao",
-  card: "card number,cardnumber,credit card,creditcard,debit card,payment card,cc number,numero cartao,cartao credito,cartao debito",
-  one_time_code:
-    "otp,totp,one time code,one time password,one time passcode,one time pin,verification code,authentication code,authenticator code,authorization code,auth code,login code,sms code,2fa code,mfa code,factor code,digit code,recovery code,backup code,reset code,code we sent,code we texted,code we emailed,code sent,code you received,code from your authenticator,codigo verificacao,codigo autenticacao,codigo autorizacao,codigo uso unico,codigo sms,codigo digitos,codigo enviado,codigo que enviamos,codigo recebido,codigo que voce recebeu,codigo recuperacao,senha uso unico|2fa,mfa",
-  tax_id:
-    "ssn,social security number,social security no,itin,tax id,taxpayer id,national insurance number,cpf,nif,numero contribuinte",
-  api_key:
-    "api key,apikey,api secret,access key,secret key,secretkey,service key,chave api,chave secreta,chave acesso secreta",
-  token:
-    "access token,accesstoken,auth token,authtoken,authentication token,bearer token,refresh token,session token,session cookie,api token,client secret,shared secret,token acesso,token api,token autenticacao,token sessao,segredo cliente|token,secret,jwt,segredo",
-  pin: "pin code,pin number,passcode,access code,codigo pin,numero pin,codigo acesso|pin",
-  password: "password,passwd,pwd,passphrase,pass phrase,senha,palavra passe",
-}).map(([secret, row]) => {
-  const [phrases, words = []] = row.split("|").map((list) => list.split(","));
-  return { secret, phrases, words };
-});
+const PHRASES = new Map();
+for (const [rank, row] of Object.values(table.secrets).entries()) {
+  const { phrases, words } = /** @type {{ phrases: string[], words?: string[] }} */ (row);
+  for (const entry of [...phrases, ...(words ?? [])]) {
+    const [whole] = clauses(entry);
+    const parts = spoken(whole);
+    const alone = phrases.includes(entry);
+    for (const part of parts) KNOWN[alone ? "add" : "delete"](part);
+    for (const joined of new Set([parts.join(""), whole.join("")])) {
+      PHRASES.set(joined, [...(PHRASES.get(joined) ?? []), { phrase: parts.join(" "), rank, alone }]);
+    }
+  }
+}
+for (const [joined, [{ phrase, alone }]] of PHRASES) if (alone && joined === phrase && /^\p{L}{8,}$/u.test(joined)) ENDINGS.push(joined);
 
-/** @param {string} list */
-const words = (list) => new Set(list.split(" "));
+/** Every beginning of a phrase. */
+const BEGINNINGS = new Set([...PHRASES.keys()].flatMap((joined) => [...joined].map((_, at) => joined.slice(0, at + 1))));
 
-/** After a phrase: the field holds something about the secret. */
-const ABOUT = words(
-  "age brand budget change changed cost count date enabled endpoint env expiration expired expires expiry field file format free generator hint holder id ids issuer kind label last length less lifetime limit manager name names path policy prefix price protected protection provider recovery required reset rotation rules scope scopes size strength ttl type uri url usage validity var variable version atendimento expirada fila obrigatoria",
-);
+/** The most telling secret that any reading of a text asks for. @param {string} text @param {number} kind */
+function find(text, kind) {
+  const visible = text.replace(/[\p{DI}\p{Cf}]/gu, "").slice(0, 2 * READ);
+  const plain = [...visible].slice(0, READ).join("").normalize("NFKD").replace(MARKS, "").slice(0, READ);
+  const leet = /[013457@$!|]/.test(plain) ? ["oieast", "oleast"] : [];
+  const ranks = ["", ...leet].flatMap((letters) => clauses(plain, letters).flatMap((clause) => ranksIn(clause, kind)));
+  return KINDS[Math.min(...ranks)];
+}
 
-/** Right before a phrase: another thing of that name, a switch, or something about the secret. */
-const OTHER = words(
-  "allow bos business buy clock continuation csrf data drop each enable eos erc gpio has hide input kind led length library loyalty map max min name next nft no num output pad page per public push require requires sell show special start stop sync total type use arquivo bandeira caminho dica exibir limite mostrar nome politica proxima proximo tamanho tipo titular validade",
-);
-
-/** In the dozen words before a phrase, up to a comma: it is spoken of, not asked for. */
-const DENIED = words(
-  "change delete dont forgot forgotten hint instead lost never not recover remember reset revoke rotate which whose without alterar esqueceu esqueci lembrar lembrete nao nunca qual recuperar redefinir sem trocar",
-);
-
-/** Asks for what follows, in prose. */
-const ASKING = words("your enter paste provide supply insert give seu sua cole coloque digite forneca informe insira introduza");
-
-/** Ends what is asked for: in "a name for the API key", that is the name. */
-const TURN = words(", at by for from if in on or that to using with com em na no ou para por que se");
-
-/** Left out of every text, so that `chaveApi` and "chave da API" are one phrase. */
-const SILENT = words("a an of the as da das de do dos o os um uma");
-
-/** @param {string[]} clauses @param {boolean} isLabel */
-function find(clauses, isLabel) {
-  /** @param {string} phrase @param {boolean} alone */
-  const fits = (phrase, alone) =>
-    clauses.some((clause) => {
-      for (let at = -1; (at = clause.indexOf(` ${phrase} `, at + 1)) >= 0; ) {
-        const before = clause.slice(1, at + 1).split(" ").slice(0, -1);
-        const [next] = clause.slice(at + phrase.length + 2).split(" ");
-        if (isAsked(before, next, isLabel, alone)) return true;
+/** The ranks of the secrets that a clause asks for. @param {string[]} words @param {number} kind */
+function ranksIn(words, kind) {
+  /** @type {number[]} */
+  const found = [];
+  for (let start = 0; start < words.length; start++) {
+    /** @type {string[]} */
+    const parts = [];
+    let whole = "";
+    for (let end = start; end < words.length && words[end] !== ","; end++) {
+      whole += words[end];
+      parts.push(...spoken([words[end]]));
+      if (!BEGINNINGS.has(whole) && !BEGINNINGS.has(parts.join(""))) break;
+      const isName = kind === NAME && start === 0 && end === words.length - 1;
+      const mayJoin = end === start || whole.length >= (isName ? TELLING - 1 : TELLING);
+      for (const joined of new Set([parts.join(""), whole])) {
+        for (const { phrase, rank, alone } of PHRASES.get(joined) ?? []) {
+          const fits = parts.join(" ") === phrase || (mayJoin && joined === whole);
+          if (fits && isAsked(spoken(words.slice(0, start)), spoken(words.slice(end + 1))[0], kind, alone)) found.push(rank);
+        }
       }
-    });
-  return TABLE.find(({ phrases, words }) => phrases.some((it) => fits(it, true)) || words.some((it) => fits(it, false)))?.secret;
+    }
+  }
+  return found;
+}
+
+/** Without silent words. @param {string[]} words */
+function spoken(words) {
+  return words.filter((word) => !SILENT.has(word));
 }
 
 /**
  * Whether the words around a phrase let it mean a secret that this field is for. `alone` says
  * that the phrase needs no help.
- * @param {string[]} before @param {string} next @param {boolean} isLabel @param {boolean} alone
+ * @param {string[]} before @param {string | undefined} next @param {number} kind @param {boolean} alone
  */
-function isAsked(before, next, isLabel, alone) {
+function isAsked(before, next, kind, alone) {
   const dozen = before.slice(-12);
   const near = dozen.slice(dozen.lastIndexOf(",") + 1);
-  if (near.some((word) => DENIED.has(word)) || OTHER.has(near.at(-1) ?? "") || ABOUT.has(next)) return false;
-  if (isLabel) return alone || !next || next === ",";
+  if (near.some((word) => DENIED.has(word)) || OTHER.has(near.at(-1) ?? "") || ABOUT.has(next ?? "")) return false;
+  if (kind !== PROSE) return alone || !next || next === ",";
   // Up to four words may stand between: "your GitHub personal access token".
   const lead = before.slice(-5).findLast((word) => ASKING.has(word) || TURN.has(word));
   return lead ? ASKING.has(lead) : alone && before.length <= 3;
 }
 
 /**
- * The words of a text, sentence by sentence, each with a space on both sides: lower case,
- * without accents, apostrophes, closing digits and `SILENT` words, `camelCase` taken apart.
- * Commas, colons and slashes stay as ",".
- * @param {string} text
+ * The words of a text, sentence by sentence: lower case, without accents, apostrophes and closing
+ * digits, `camelCase` and Chinese taken apart, letters that stand alone put together. Commas,
+ * colons and slashes stay as ",". With `leet`, the digits 013457 stand for its letters.
+ * @param {string} text @param {string} [leet]
  */
-function clauses(text) {
-  return [...text.slice(0, 2 * READ)]
-    .slice(0, READ)
-    .join("")
+function clauses(text, leet = "") {
+  const plain = text.normalize("NFKD").replace(MARKS, "");
+  return (leet ? symbols(plain, leet[1]) : plain)
     .replace(/(?<=\p{Lowercase})(?=\p{Uppercase})|(?<=[\p{Alphabetic}\p{N}])(?=\p{Uppercase}\p{Lowercase})/gu, " ")
-    .replace(/['’\u0300-\u036f]/g, "")
+    .replace(/['’]/g, "")
     .toLowerCase()
-    .replace(/[áàâãéêíóôõúüç]/g, (letter) => letter.normalize("NFD")[0])
+    .replace(MARKS, "")
     .replace(/[,:/]/g, " , ")
-    .replace(/[.!?;()\n]/g, ".")
+    .replace(/(?<=[\p{Alphabetic}\p{N}])\.(?=[\p{Alphabetic}\p{N}])/gu, " ")
+    .replace(/[.!?;()\n。、]/gu, ".")
     .replace(/[^\p{Alphabetic}\p{N},.]/gu, " ")
+    .replace(/(?<![^ .])(?:[^ ,.] +){2,}[^ ,.](?![^ .])/gu, (letters) => letters.replaceAll(" ", ""))
+    .replace(CJK, (run) => ` ${run.replace(UNSPACED, " $& ")} `)
     .split(".")
-    .map((clause) => {
-      const kept = clause.split(" ").map((word) => word.replace(/\d+$/, ""));
-      return ` ${kept.filter((word) => word && !SILENT.has(word)).join(" ")} `;
-    });
+    .map((clause) => clause.split(" ").flatMap((word) => pieces(word, leet)));
+}
+
+/** Letters for the symbols that stand for them beside others: `p@$$word`, `p!n`. @param {string} text @param {string} one */
+function symbols(text, one) {
+  return text
+    .replace(/(?<=[\p{L}\p{N}])[!|](?=[\p{L}\p{N}])/gu, one)
+    .replace(/\p{L}?[@$]+\p{L}?/gu, (run) => (/\p{L}/u.test(run) ? run.replaceAll("@", "a").replaceAll("$", "s") : run));
+}
+
+/** A word without closing digits, in two if it ends in one that counts by itself. @param {string} word @param {string} leet */
+function pieces(word, leet) {
+  const trimmed = word.replace(/\d+$/, "");
+  const [whole, counted] = [word, trimmed].map((it) => it.replace(/[013457]/g, (digit) => leet["013457".indexOf(digit)] ?? digit));
+  const read = trimmed && leet && KNOWN.has(whole) ? whole : counted; // a digit at the end mostly counts the fields
+  // The rest has to be letters as it was written: 1password is a program.
+  const ending = ENDINGS.find((ending) => read.endsWith(ending) && /^\p{L}+$/u.test(word.slice(0, read.length - ending.length)));
+  return (ending ? [read.slice(0, -ending.length), ending] : [read]).filter(Boolean);
 }

@@ -28,6 +28,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Number, Value};
 
 use crate::secret::{self, Secret};
+use crate::wire::mark::MARK;
 
 pub use error::FormError;
 pub use format::{Format, OtherFormat};
@@ -320,20 +321,22 @@ impl Field {
             .filter(|value| (!value.is_null() || self.nullable) && self.takes(value))
     }
 
-    /// The kind of secret it asks for, if it does. Such a field is masked, and a policy may
-    /// refuse it: secrets belong in URL mode.
+    /// The kind of secret it asks for, by its words or by a mark, if it does. Such a field is
+    /// masked, and a policy may refuse it: secrets belong in URL mode.
     pub fn secret(&self) -> Option<Secret> {
         let format = match &self.kind {
             Kind::Text(text) => text.format.as_ref().map(Format::name),
             Kind::Number(_) | Kind::Integer(_) | Kind::Tags(_) | Kind::Json(_) => None,
             Kind::Switch | Kind::Choice(_) | Kind::Choices(_) | Kind::Group(_) => return None,
         };
+        let marked = self.rest.get(MARK).and_then(Value::as_str);
         secret::asks(
             &self.name,
             self.title.as_deref(),
             self.description.as_deref(),
             format,
         )
+        .or_else(|| Secret::named(marked?))
     }
 
     fn is_enforced(&self) -> bool {

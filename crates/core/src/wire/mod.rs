@@ -20,6 +20,7 @@ mod error;
 mod fault;
 pub(crate) mod hints;
 mod input;
+pub(crate) mod mark;
 mod members;
 pub mod meta;
 mod result;

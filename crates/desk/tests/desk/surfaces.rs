@@ -167,24 +167,11 @@ async fn news_are_named_as_surfaces_expect() {
 #[tokio::test(start_paused = true)]
 async fn a_question_that_readers_take_differently_is_seen_as_core_read_it() {
     let desk = desk().await;
-    for (params, told) in [
-        (
-            r#"{"message": "a", "message": "b", "requestedSchema": {"type": "object"}}"#,
-            "b",
-        ),
-        (
-            r#"{"message": "c", "url": 5, "requestedSchema": {"type": "object"}}"#,
-            "c",
-        ),
-    ] {
-        let question = Elicitation::read(params, Asker::named("x"), &Limits::default()).unwrap();
-        let ticket = desk.ask(&ana(), &question, None).await.unwrap();
-        let mut watch = desk.watch(&ana()).await.unwrap();
-        assert_eq!(
-            all_news(&mut watch).await,
-            [format!("elicitation/request {told}")]
-        );
-        settle(&desk, ticket.id(), json!({})).await.unwrap();
-        assert!(matches!(ticket.await, Outcome::Answered(..)));
-    }
+    let params = r#"{"message": "c", "url": 5, "requestedSchema": {"type": "object"}}"#;
+    let question = Elicitation::read(params, Asker::named("x"), &Limits::default()).unwrap();
+    let ticket = desk.ask(&ana(), &question, None).await.unwrap();
+    let mut watch = desk.watch(&ana()).await.unwrap();
+    assert_eq!(all_news(&mut watch).await, ["elicitation/request c"]);
+    settle(&desk, ticket.id(), json!({})).await.unwrap();
+    assert!(matches!(ticket.await, Outcome::Answered(..)));
 }
