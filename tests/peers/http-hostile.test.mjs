@@ -127,6 +127,11 @@ describe("hostile clients of the front", () => {
   });
 
   test("a thousand half-open requests and bodies that never come keep nobody else waiting", async () => {
+    const asks = await Guest.at(front.url, { elicitation: { form: {} } });
+    const flooded = Promise.withResolvers();
+    const asked = Promise.withResolvers();
+    const open = asks.tool("ask", {}, async () => (asked.resolve(), await flooded.promise, { action: "accept", content: { word: "here" } }));
+    await within(Promise.race([asked.promise, open]), "a question in an open stream");
     const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${front.port}\r\nContent-Type: application/json\r\n`;
     for (let n = 0; n < 1_000; n++) {
       const one = await socket();
@@ -134,7 +139,9 @@ describe("hostile clients of the front", () => {
     }
     const guest = await Guest.at(front.url);
     assert.ok((await guest.call("tools/list")).result.tools.length);
-    await guest.leave();
+    flooded.resolve();
+    assert.equal(JSON.parse((await open).result.content[0].text)[0].result.content.word, "here", "a stream that was open stays");
+    await Promise.all([guest.leave(), asks.leave()]);
     sockets.splice(0).forEach((socket) => socket.destroy());
   });
 

@@ -34,7 +34,8 @@ pub struct Flags {
     /// Where the page and the API listen: a loopback address
     #[arg(long, env = "MIDCALL_PAGE_ADDR", default_value = "127.0.0.1:0")]
     pub page_addr: SocketAddr,
-    /// The file to announce the page in, for its owner only
+    /// The file to announce the page in, for its owner only: a new one, an empty one, or one that
+    /// Midcall wrote
     #[arg(long, env = "MIDCALL_ANNOUNCE", value_name = "FILE")]
     pub announce: Option<PathBuf>,
     /// How long a question waits
@@ -69,11 +70,8 @@ pub struct Serving {
 impl Flags {
     /// Announces a server where that is wanted, as long as the result lives.
     pub fn announce(&self, server: &Server) -> anyhow::Result<Option<Announced>> {
-        let announce = |file: &PathBuf| {
-            Announced::write(file, &server.announcement())
-                .with_context(|| format!("cannot write {}", file.display()))
-        };
-        self.announce.as_ref().map(announce).transpose()
+        let announce = |file: &PathBuf| Announced::write(file, &server.announcement());
+        Ok(self.announce.as_ref().map(announce).transpose()?)
     }
 }
 

@@ -6,6 +6,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use crate::unseen::terminal_line;
+
 /// Lines on their way out. What there is no room for is left out.
 #[derive(Clone)]
 pub struct Printer(SyncSender<Order>);
@@ -18,6 +20,9 @@ enum Order {
 
 /// How many lines may wait.
 const LINES: usize = 4 * 1024;
+
+/// How many characters of a server's line are printed.
+const NOISE: usize = 4 * 1024;
 
 /// How long the last ones may take to get out.
 const LAST: Duration = Duration::from_secs(1);
@@ -37,6 +42,12 @@ impl Printer {
             line.push(b'\n');
         }
         self.0.try_send(Order::Print(line)).is_ok()
+    }
+
+    /// Prints a line that a server wrote among its messages: as much as people read, and nothing that a terminal would
+    /// obey. Returns `false` if there is no room for it.
+    pub fn noise(&self, line: &[u8]) -> bool {
+        self.print(terminal_line(line, NOISE).as_bytes())
     }
 
     /// Waits until everything is out, or nobody takes it.

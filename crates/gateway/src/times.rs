@@ -82,9 +82,16 @@ times! {
     /// When the demo's question about a meeting room is taken back.
     CHANGE_OF_MIND = Duration::from_secs(5);
 
-    /// How long a client may take over the headers of a request, and over the time between two requests: most
-    /// clients close a connection sooner by themselves, and one that reuses it as we close it would fail.
-    HEADERS = Duration::from_secs(30);
+    /// How long a client may take from connecting until it has sent the headers of its first request.
+    HEADERS = Duration::from_secs(5);
+
+    /// How long a client may take from one response until it has sent the headers of the next request. Most clients
+    /// close a connection sooner by themselves, and a client that reuses it as Midcall closes it would fail.
+    BETWEEN_REQUESTS = Duration::from_secs(30);
+
+    /// How long a client that has just connected or just got a response keeps its connection although too many others
+    /// are waiting, too: it may be about to send a request.
+    FRESH = Duration::from_secs(1);
 
     /// How often a stream of events that nothing happens on is shown to be alive.
     KEEP_ALIVE = Duration::from_secs(15);

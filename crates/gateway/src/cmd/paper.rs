@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use crate::unseen::is_unseen;
+
 /// How wide lines get.
 const WIDTH: usize = 88;
 
@@ -64,14 +66,7 @@ impl Paper {
 
 /// A stranger's text without what a terminal would obey.
 pub fn plain(text: &str) -> String {
-    let is_hidden = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    let harmless = |c: char| {
-        if c.is_control() || is_hidden(c) {
-            '\u{fffd}'
-        } else {
-            c
-        }
-    };
+    let harmless = |c: char| if is_unseen(c) { '\u{fffd}' } else { c };
     text.chars().map(harmless).collect()
 }
 

@@ -1,19 +1,24 @@
-//! `--announce FILE`: how other processes of this user find a running gateway. The same lies where
-//! gateways find each other (`peers`).
+//! `--announce FILE`: how other processes of this user find a running gateway. Gateways find each
+//! other by the same kind of file (`peers`).
 //!
 //! The file holds keys, so only its owner can read it, it is never half written, and it goes
-//! when the gateway does.
+//! when the gateway does. It is written where nothing exists, or over a file that is empty or that
+//! a gateway wrote before; anything else at that path stays. A symbolic link is refused, wherever
+//! it leads: another process could change its target between the check and the write.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{self, File, FileType, Metadata, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
-use serde::Serialize;
+use rustix::fs::{CWD, FlockOperation, OFlags, RenameFlags, flock, renameat_with};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+
+use crate::token::Token;
 
 /// What the file says. No `Debug`: it holds keys.
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 pub struct Announcement {
     pub pid: u32,
     pub page: String,
@@ -25,68 +30,227 @@ pub struct Announcement {
     pub peer: Option<String>,
 }
 
-/// An announcement on disk, taken away when this is dropped.
+/// An announcement on disk. When this is dropped, the file is removed, unless someone else has
+/// replaced or changed it.
 pub struct Announced {
     file: PathBuf,
     text: Vec<u8>,
     /// Locked for as long as the gateway lives.
-    _lock: File,
+    lock: File,
+}
+
+/// Why a gateway can't announce itself in a file.
+#[derive(Debug, thiserror::Error)]
+pub enum AnnounceError {
+    #[error(
+        "cannot write {0}: {1} is there, and Midcall would have to remove it. \
+         Choose a path where nothing exists"
+    )]
+    Occupied(PathBuf, &'static str),
+    #[error(
+        "cannot write {0}: a file that Midcall didn't write is there. \
+         Choose another path, or move that file away"
+    )]
+    Foreign(PathBuf),
+    #[error("cannot write {0}: other programs keep changing what is there. Choose another path")]
+    Contested(PathBuf),
+    #[error("cannot write {0}")]
+    Io(PathBuf, #[source] io::Error),
+}
+
+/// What a draft's name begins with, before it becomes an announcement.
+pub const DRAFT: &str = ".midcall-draft-";
+
+/// Bytes of a file that may be an announcement.
+const MOST_BYTES: u64 = 8 * 1024;
+
+/// How often writing is tried while others change what is at the path.
+const TRIES: usize = 8;
+
+/// What an announcement may be written over.
+enum Target {
+    Vacant,
+    Replaceable(Metadata),
 }
 
 impl Announced {
-    /// Writes the file, or replaces one that is there, in one step.
-    pub fn write(file: &Path, announcement: &Announcement) -> io::Result<Self> {
-        let mut text = serde_json::to_vec(announcement)?;
-        text.push(b'\n');
-        let name = file.file_name().ok_or(io::ErrorKind::IsADirectory)?;
-        let mut draft_name = name.to_owned();
-        draft_name.push(format!(".{}", announcement.pid));
-        let draft = file.with_file_name(draft_name);
-        let written = write_new(&draft, &text).and_then(|written| {
-            fs::rename(&draft, file)?;
-            Ok(written)
-        });
-        let written = written.inspect_err(|_| drop(fs::remove_file(&draft)))?;
-        Ok(Self {
-            file: file.to_owned(),
-            text,
-            _lock: written,
+    /// Writes the file in one step, where nothing exists or over one that may be replaced.
+    pub fn write(file: &Path, announcement: &Announcement) -> Result<Self, AnnounceError> {
+        Self::write_if(file, announcement, |_| true)
+    }
+
+    /// Writes the file in one step, only where nothing exists.
+    pub fn write_new(file: &Path, announcement: &Announcement) -> Result<Self, AnnounceError> {
+        Self::write_if(file, announcement, |target| {
+            matches!(target, Target::Vacant)
         })
+    }
+
+    fn write_if(
+        file: &Path,
+        announcement: &Announcement,
+        is_allowed: impl Fn(&Target) -> bool,
+    ) -> Result<Self, AnnounceError> {
+        let failed = |error| AnnounceError::Io(file.to_owned(), error);
+        let mut text = serde_json::to_vec(announcement).map_err(|error| failed(error.into()))?;
+        text.push(b'\n');
+        // Before anything is written: most refusals leave no trace.
+        let mut target = target(file)?;
+        let draft = Draft::write(file, &text).map_err(failed)?;
+        for _ in 0..TRIES {
+            if !is_allowed(&target) {
+                break;
+            }
+            if draft.becomes(file, &target).map_err(failed)? {
+                return Ok(Self {
+                    file: file.to_owned(),
+                    text,
+                    lock: draft.file.try_clone().map_err(failed)?,
+                });
+            }
+            target = self::target(file)?;
+        }
+        Err(AnnounceError::Contested(file.to_owned()))
+    }
+
+    /// Whether the file at the path is still the one that was written, and still says the same.
+    fn is_there(&self) -> bool {
+        let (Ok(ours), Ok((_, text))) = (self.lock.metadata(), read(&self.file)) else {
+            return false;
+        };
+        fs::symlink_metadata(&self.file).is_ok_and(|now| is_same(&now, &ours)) && text == self.text
     }
 }
 
 impl Drop for Announced {
     fn drop(&mut self) {
-        // Another gateway may have put its own in this place meanwhile.
-        if fs::read(&self.file).is_ok_and(|now| now == self.text) {
+        if self.is_there() {
             let _ = fs::remove_file(&self.file);
         }
     }
 }
 
-/// Only a new file is written: one that lies there could be a link, or be read by others.
-fn write_new(path: &Path, text: &[u8]) -> io::Result<File> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+/// What is at a path, if an announcement may be written there.
+fn target(path: &Path) -> Result<Target, AnnounceError> {
+    let occupied = |what| AnnounceError::Occupied(path.to_owned(), what);
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => return Err(occupied(name(found.file_type()))),
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Target::Vacant),
+        Err(error) => return Err(AnnounceError::Io(path.to_owned(), error)),
     }
-    let mut options = OpenOptions::new();
-    let mut file = options
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
+    let foreign = || AnnounceError::Foreign(path.to_owned());
+    // What can't be read can't be ours.
+    let (found, text) = read(path).map_err(|_| foreign())?;
+    let is_ours = serde_json::from_slice::<Announcement>(&text).is_ok();
+    if text.is_empty() || is_ours && text.starts_with(b"{") {
+        return Ok(Target::Replaceable(found));
+    }
+    Err(foreign())
+}
+
+/// Names a kind of thing that isn't a regular file.
+fn name(kind: FileType) -> &'static str {
+    if kind.is_symlink() {
+        "a symbolic link"
+    } else if kind.is_dir() {
+        "a folder"
+    } else if kind.is_fifo() {
+        "a FIFO"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    }
+}
+
+/// Reads a regular file that may be an announcement. It follows no link and waits for no FIFO.
+fn read(path: &Path) -> io::Result<(Metadata, Vec<u8>)> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags)
         .open(path)?;
-    // Some file systems have no locks. Where gateways look for each other there are some.
-    let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
-    file.write_all(text)?;
-    file.sync_all()?;
-    Ok(file)
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut text = Vec::new();
+    file.take(MOST_BYTES).read_to_end(&mut text)?;
+    Ok((found, text))
+}
+
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// A file that is about to become an announcement, beside its place. Dropping this removes it.
+struct Draft {
+    path: PathBuf,
+    file: File,
+}
+
+impl Draft {
+    /// Writes a new file with a name of its own, so nothing that exists is touched.
+    fn write(beside: &Path, text: &[u8]) -> io::Result<Self> {
+        let mut name = Token::random().reveal().to_owned();
+        name.truncate(16);
+        let path = beside.with_file_name(format!("{DRAFT}{name}"));
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true).mode(0o600);
+        let file = options.open(&path)?;
+        let mut draft = Self { path, file };
+        // Some file systems have no locks. Where gateways look for each other there are some.
+        let _ = flock(&draft.file, FlockOperation::NonBlockingLockExclusive);
+        draft.file.write_all(text)?;
+        draft.file.sync_all()?;
+        Ok(draft)
+    }
+
+    /// Puts the file at a path. False if that has changed since it was looked at.
+    fn becomes(&self, path: &Path, target: &Target) -> io::Result<bool> {
+        match target {
+            // A link is made only where nothing exists, unlike a rename.
+            Target::Vacant => match fs::hard_link(&self.path, path) {
+                Ok(()) => Ok(true),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+                Err(_) => self.moves_to(path),
+            },
+            Target::Replaceable(found) => {
+                let is_it = |now: Metadata| {
+                    is_same(&now, found)
+                        && now.len() == found.len()
+                        && now.modified().ok() == found.modified().ok()
+                };
+                if !fs::symlink_metadata(path).is_ok_and(is_it) {
+                    return Ok(false);
+                }
+                fs::rename(&self.path, path).map(|()| true)
+            }
+        }
+    }
+
+    /// The same for a path where nothing exists, on file systems without hard links.
+    fn moves_to(&self, path: &Path) -> io::Result<bool> {
+        match renameat_with(CWD, &self.path, CWD, path, RenameFlags::NOREPLACE) {
+            Ok(()) => Ok(true),
+            Err(Errno::EXIST) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::PermissionsExt;
 
     fn announcement(pid: u32) -> Announcement {
         Announcement {
@@ -100,25 +264,43 @@ mod tests {
     }
 
     #[test]
-    fn it_follows_no_link_and_leaves_what_another_gateway_put_there() {
-        let folder = std::env::temp_dir().join(format!("midcall-announce-{}", std::process::id()));
+    fn a_second_gateway_takes_the_file_over_and_the_first_leaves_it_alone() {
+        let folder = std::env::temp_dir().join(format!("midcall-announced-{}", std::process::id()));
         fs::create_dir(&folder).unwrap();
-        let (file, elsewhere) = (folder.join("a.json"), folder.join("elsewhere"));
-        fs::write(&elsewhere, "mine").unwrap();
-        symlink(&elsewhere, &file).unwrap();
-        symlink(&elsewhere, folder.join("a.json.1")).unwrap();
-
+        let file = folder.join("a.json");
         let first = Announced::write(&file, &announcement(1)).unwrap();
-        assert_eq!(fs::read(&elsewhere).unwrap(), b"mine");
-        let kind = fs::symlink_metadata(&file).unwrap();
-        assert!(kind.is_file());
-        assert_eq!(kind.permissions().mode() & 0o777, 0o600);
+        let mode = fs::symlink_metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert!(matches!(
+            Announced::write_new(&file, &announcement(2)),
+            Err(AnnounceError::Contested(_))
+        ));
 
         let second = Announced::write(&file, &announcement(2)).unwrap();
         drop(first);
         assert!(file.exists());
         drop(second);
-        assert!(!file.exists());
+        assert_eq!(folder.read_dir().unwrap().count(), 0);
+        fs::remove_dir(&folder).unwrap();
+    }
+
+    #[test]
+    fn what_appears_at_the_path_meanwhile_stays() {
+        let folder = std::env::temp_dir().join(format!("midcall-drafted-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let file = folder.join("a.json");
+        let draft = Draft::write(&file, b"ours").unwrap();
+        let vacant = target(&file).unwrap();
+        fs::write(&file, "").unwrap();
+        let empty = target(&file).unwrap();
+        assert!(!draft.becomes(&file, &vacant).unwrap());
+        fs::write(&file, "theirs").unwrap();
+        assert!(!draft.becomes(&file, &empty).unwrap());
+        assert_eq!(fs::read(&file).unwrap(), b"theirs");
+        fs::remove_file(&file).unwrap();
+        assert!(draft.becomes(&file, &vacant).unwrap());
+        drop(draft);
+        assert_eq!(fs::read(&file).unwrap(), b"ours");
         fs::remove_dir_all(&folder).unwrap();
     }
 }

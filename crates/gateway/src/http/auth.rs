@@ -11,11 +11,11 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
+use axum::{Extension, Json};
 use midcall_core::Scope;
 use midcall_desk::{By, Route};
 use midcall_store::{Post, Store};
@@ -26,6 +26,7 @@ use super::App;
 use super::body::Body;
 use super::guard::Whence;
 use super::pace::Pace;
+use super::places::Place;
 use super::refusal::Refusal;
 use crate::token::Token;
 
@@ -194,14 +195,23 @@ impl Keys {
         }));
     }
 
-    fn caller(&self, headers: &HeaderMap, page: Whence) -> Result<Caller, Refusal> {
-        let claimed = claimed(headers).ok_or(Refusal::NoBearer)?;
+    /// Whether a request carries a valid bearer, or the key of another gateway.
+    pub fn know(&self, headers: &HeaderMap, page: &Whence) -> bool {
+        let (peer, _) = &self.peer;
+        claimed(headers)
+            .is_some_and(|claimed| peer.is(claimed) || self.bearer(claimed, page).is_some())
+    }
+
+    fn bearer(&self, claimed: &str, page: &Whence) -> Option<Arc<Bearer>> {
         let guest = page.guest();
-        let bearer = locked(&self.bearers)
-            .iter()
-            .find(|bearer| bearer.token.is(claimed) && bearer.guest == guest)
-            .cloned()
-            .ok_or(Refusal::NoBearer)?;
+        let bearers = locked(&self.bearers);
+        let is_it = |bearer: &&Arc<Bearer>| bearer.token.is(claimed) && bearer.guest == guest;
+        bearers.iter().find(is_it).cloned()
+    }
+
+    fn caller(&self, headers: &HeaderMap, page: &Whence) -> Result<Caller, Refusal> {
+        let bearer = claimed(headers).and_then(|claimed| self.bearer(claimed, page));
+        let bearer = bearer.ok_or(Refusal::NoBearer)?;
         if !bearer.pace.allows() {
             return Err(Refusal::TooOften);
         }
@@ -236,7 +246,7 @@ impl<S: Store, P: Post> FromRequestParts<Arc<App<S, P>>> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App<S, P>>) -> Result<Self, Refusal> {
         let page = Whence::from_request_parts(parts, app).await?;
-        app.keys.caller(&parts.headers, page)
+        app.keys.caller(&parts.headers, &page)
     }
 }
 
@@ -255,10 +265,14 @@ pub struct Launched {
 pub async fn launch<S: Store, P: Post>(
     State(app): State<Arc<App<S, P>>>,
     page: Whence,
+    place: Option<Extension<Place>>,
     Body(launch): Body<Launch>,
 ) -> Result<Json<Launched>, Refusal> {
     let bearer = app.keys.exchange(&launch.token, page);
     let bearer = bearer.ok_or(Refusal::NoBearer)?;
+    if let Some(Extension(place)) = place {
+        place.keep();
+    }
     let bearer = bearer.reveal().to_owned();
     Ok(Json(Launched { bearer }))
 }
@@ -273,7 +287,7 @@ impl Keys {
         let mut headers = HeaderMap::new();
         let header = format!("Bearer {}", bearer.reveal());
         headers.insert(AUTHORIZATION, header.parse().unwrap());
-        self.caller(&headers, tests::ours()).ok().unwrap()
+        self.caller(&headers, &tests::ours()).ok().unwrap()
     }
 }
 
@@ -337,9 +351,9 @@ mod tests {
         let mut headers = HeaderMap::new();
         let header = format!("Bearer {}", bearer.reveal());
         headers.insert(AUTHORIZATION, header.parse().unwrap());
-        assert!(keys.caller(&headers, ours()).is_err());
-        assert!(keys.caller(&headers, theirs(2)).is_err());
-        assert!(keys.caller(&headers, theirs(1)).is_ok());
+        assert!(keys.caller(&headers, &ours()).is_err());
+        assert!(keys.caller(&headers, &theirs(2)).is_err());
+        assert!(keys.caller(&headers, &theirs(1)).is_ok());
         assert!(keys.peer(&headers).is_err());
 
         keys.launch_for(theirs(3));

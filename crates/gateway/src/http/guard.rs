@@ -20,6 +20,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::auth::Keys;
+use super::places::Place;
 use super::refusal::Refusal;
 use super::rest::read_whole;
 
@@ -77,7 +78,9 @@ pub async fn stand(State(guard): State<Arc<Guard>>, request: Request, next: Next
     // The route as it is written in the code: paths and queries can hold what people typed.
     let route = request.extensions().get::<MatchedPath>().cloned();
     let mut request = read_whole(request);
-    let whence = guard.check(&request);
+    let whence = guard
+        .check(&request)
+        .and_then(|whence| guard.stays(&request, whence));
     let guest = whence.as_ref().ok().and_then(Whence::guest);
     let mut response = match whence {
         Ok(whence) if !whence.is_ours && is_preflight(&request) => {
@@ -153,6 +156,20 @@ impl Guard {
         self.whence(origin)
             .filter(|whence| !whence.is_ours && self.keys.admits(whence))
             .ok_or(Refusal::ForeignOrigin)
+    }
+
+    /// Keeps the connection of a request with a valid key. Where too many have none, the request is
+    /// refused.
+    fn stays(&self, request: &Request, whence: Whence) -> Result<Whence, Refusal> {
+        let Some(place) = request.extensions().get::<Place>() else {
+            return Ok(whence);
+        };
+        if self.keys.know(request.headers(), &whence) {
+            place.keep();
+        } else if place.is_crowded() {
+            return Err(Refusal::TooManyStrangers);
+        }
+        Ok(whence)
     }
 }
 

@@ -17,6 +17,7 @@ mod guard;
 mod pace;
 mod pages;
 pub mod peers;
+mod places;
 mod refusal;
 mod rest;
 mod tickets;
@@ -45,7 +46,7 @@ pub use guard::Whence;
 pub use refusal::Refusal;
 pub use visits::Expected;
 
-use announce::{Announced, Announcement};
+use announce::{AnnounceError, Announced, Announcement};
 use auth::Keys;
 use guard::Guard;
 use peers::{Folder, Gathering, Standing};
@@ -156,7 +157,7 @@ impl Server {
 
     /// Joins the other gateways of this user: one page shows the questions of all. It leaves them
     /// when what this gives is dropped.
-    pub fn join(&mut self, folder: Folder) -> io::Result<Announced> {
+    pub fn join(&mut self, folder: Folder) -> Result<Announced, AnnounceError> {
         let announcement = Announcement {
             peer: Some(self.keys.for_peers().reveal().to_owned()),
             ..self.announcement()

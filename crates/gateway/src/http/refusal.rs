@@ -55,6 +55,8 @@ pub enum Refusal {
     TooOften,
     #[error("too many event streams are open")]
     TooManyStreams,
+    #[error("too many requests without a bearer are being served: try again in a second")]
+    TooManyStrangers,
     #[error("the questions cannot be reached right now")]
     Store,
     #[error("that gateway cannot be reached right now")]
@@ -92,7 +94,7 @@ impl Refusal {
             Self::UnsafeLink(_) => (StatusCode::UNPROCESSABLE_ENTITY, "unsafe_link"),
             Self::NoForm => (StatusCode::UNPROCESSABLE_ENTITY, "no_form"),
             Self::TooOften => (StatusCode::TOO_MANY_REQUESTS, "too_often"),
-            Self::TooManyStreams | Self::Store | Self::PeerLost => {
+            Self::TooManyStreams | Self::TooManyStrangers | Self::Store | Self::PeerLost => {
                 (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
             }
         }
@@ -119,9 +121,11 @@ impl IntoResponse for Refusal {
         let problems = self.problems();
         let extra = match &self {
             Self::NoBearer => Some((WWW_AUTHENTICATE, "Bearer")),
-            Self::TooOften | Self::TooManyStreams | Self::Store | Self::PeerLost => {
-                Some((RETRY_AFTER, "1"))
-            }
+            Self::TooOften
+            | Self::TooManyStreams
+            | Self::TooManyStrangers
+            | Self::Store
+            | Self::PeerLost => Some((RETRY_AFTER, "1")),
             _ => None,
         };
         let closing = match self {

@@ -20,7 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("server", &["core", "store", "web"]),
     ("gateway", LIBRARIES),
     ("bench", ALL),
-    ("fuzz", LIBRARIES),
+    ("fuzz", ALL),
 ];
 const LIBRARIES: &[&str] = &[
     "client", "core", "desk", "redis", "server", "sqlite", "store", "terminal", "web",

@@ -1,10 +1,12 @@
 //! The desk over HTTP, from outside: the real binary, real sockets, on loopback.
 
+mod announce;
 mod crowds;
 mod demo;
 mod desk;
 mod doors;
 mod events;
+mod floods;
 mod pages;
 mod peers;
 mod quiet;

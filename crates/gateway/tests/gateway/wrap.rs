@@ -123,6 +123,27 @@ fn a_standard_error_that_nobody_reads_keeps_nobody() {
 }
 
 #[test]
+fn a_terminal_obeys_nothing_that_a_server_prints_among_its_messages() {
+    let server = r#"printf '\033[2J\033]0;title\007gone\tback\r\n'; printf 'first\302\2332J\n';
+        printf '%05000d\n' 0; echo own >&2"#;
+    let mut child = wrap(server);
+    let mut told = String::new();
+    let mut errors = child.stderr.take().unwrap();
+    errors.read_to_string(&mut told).unwrap();
+    assert_eq!(end(child).code(), Some(0));
+    let lines: Vec<&str> = told.lines().collect();
+    let long = format!("{}… (904 more bytes)", "0".repeat(4_096));
+    for line in [
+        "<U+001B>[2J<U+001B>]0;title<U+0007>gone\tback",
+        "first<U+009B>2J",
+        &long,
+        "own",
+    ] {
+        assert!(lines.contains(&line), "{line} is missing in {told:?}");
+    }
+}
+
+#[test]
 fn what_a_server_said_last_reaches_a_client_that_reads_slowly() {
     // As many as are taken before it ends, so that it is long gone when they are read, and more.
     for (lines, ends_before) in [(1_650, true), (3_000, false)] {

@@ -3,7 +3,9 @@
 //! What lies there opens doors, so the folder is its owner's alone; one that anybody else could
 //! have made or can look into is refused. A gateway holds a lock on its file for as long as it
 //! lives: the system lets go of it however the process ends, and no number that is used again
-//! can look like life. Whoever finds a file without its gateway takes it away.
+//! can look like life. Whoever finds a file without its gateway takes it away, and holds that
+//! file's lock meanwhile. A gateway writes its own file only where nothing exists. So a file that is
+//! being taken away can't be replaced, and no file of a living gateway is ever removed.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read};
@@ -17,7 +19,7 @@ use rustix::process::geteuid;
 use serde::Deserialize;
 use tokio::time::sleep;
 
-use super::super::announce::{Announced, Announcement};
+use super::super::announce::{AnnounceError, Announced, Announcement, DRAFT};
 use super::Peer;
 use crate::awake::within;
 
@@ -51,6 +53,8 @@ const MOST: usize = 64;
 const MOST_NAMES: usize = 1_024;
 /// Bytes of a file.
 const MOST_BYTES: u64 = 4 * 1024;
+/// How old a draft has to be before it counts as left behind.
+const DRAFT_AGE: Duration = Duration::from_secs(60);
 /// How long others may take over their turn.
 const TURN: Duration = Duration::from_secs(3);
 /// How often it is looked whether they have.
@@ -83,25 +87,43 @@ impl Folder {
         }
     }
 
-    /// Puts a gateway's file there, as long as the result lives.
-    pub fn announce(&self, announcement: &Announcement) -> io::Result<Announced> {
+    /// Puts a gateway's file there, as long as the result lives. A file that an earlier process
+    /// with the same number left is removed first.
+    pub fn announce(&self, announcement: &Announcement) -> Result<Announced, AnnounceError> {
         let file = self.path.join(format!("{}.json", announcement.pid));
-        Announced::write(&file, announcement)
+        look(&file);
+        Announced::write_new(&file, announcement)
+    }
+
+    /// Removes what gateways left that were killed.
+    pub fn sweep(&self) {
+        for path in self.files() {
+            if is_a_gateways(&path) {
+                look(&path);
+            } else if is_a_draft(&path)
+                && let Ok(file) = private().open(&path)
+            {
+                take_away(&path, &file);
+            }
+        }
     }
 
     /// The gateways that live, the eldest first. What others left behind is taken away.
     pub fn living(&self) -> Vec<Peer> {
-        let names = fs::read_dir(&self.path).into_iter().flatten();
-        let mut found: Vec<(SystemTime, Peer)> = names
-            .take(MOST_NAMES)
-            .filter_map(Result::ok)
-            .map(|entry| entry.path())
+        let mut found: Vec<(SystemTime, Peer)> = self
+            .files()
             .filter(|path| is_a_gateways(path))
             .filter_map(|path| look(&path))
             .collect();
         found.sort_by(|(one, a), (other, b)| (one, &a.page).cmp(&(other, &b.page)));
         found.truncate(MOST);
         found.into_iter().map(|(_, peer)| peer).collect()
+    }
+
+    fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let names = fs::read_dir(&self.path).into_iter().flatten();
+        let names = names.take(MOST_NAMES).filter_map(Result::ok);
+        names.map(|entry| entry.path())
     }
 
     /// Waits for the right to decide. Whoever holds it for too long is not waited for.
@@ -157,17 +179,38 @@ fn is_a_gateways(path: &Path) -> bool {
 fn look(path: &Path) -> Option<(SystemTime, Peer)> {
     let mut file = private().open(path).ok()?;
     let found = file.metadata().ok().filter(fs::Metadata::is_file)?;
+    // Shared, so that two who look at the same time don't take each other for the gateway.
     if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
-        // Another gateway may have put its own in this place meanwhile.
-        if fs::symlink_metadata(path).is_ok_and(|now| now.ino() == found.ino()) {
-            let _ = fs::remove_file(path);
-        }
+        take_away(path, &file);
         return None;
     }
     let mut text = Vec::new();
     (&mut file).take(MOST_BYTES).read_to_end(&mut text).ok()?;
     let Told { page, peer } = serde_json::from_slice(&text).ok()?;
     Some((found.modified().ok()?, Peer::new(page, peer)?))
+}
+
+/// Removes a file whose process is gone. One that is locked, or isn't at its path any more, stays.
+fn take_away(path: &Path, file: &File) {
+    let is_ours = flock(file, FlockOperation::NonBlockingLockExclusive).is_ok();
+    let found = file.metadata().ok().filter(|_| is_ours);
+    // Someone else may have removed it before it was locked, and a living gateway's may be there now.
+    let is_there = |found: fs::Metadata| {
+        let now = fs::symlink_metadata(path);
+        now.is_ok_and(|now| (now.dev(), now.ino()) == (found.dev(), found.ino()))
+    };
+    if found.is_some_and(is_there) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Whether a file was being written by a gateway that was then killed. One that was written lately may
+/// not be locked yet.
+fn is_a_draft(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let modified = fs::symlink_metadata(path).and_then(|found| found.modified());
+    let age = modified.ok().and_then(|at| at.elapsed().ok());
+    name.is_some_and(|name| name.starts_with(DRAFT)) && age.is_some_and(|age| age > DRAFT_AGE)
 }
 
 /// How files are opened here: no link is followed, and none that blocks is waited for.

@@ -13,7 +13,6 @@ pub mod calls;
 mod folder;
 mod peer;
 
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,7 +25,7 @@ use tokio::time::timeout;
 pub use folder::{Folder, Turn};
 pub use peer::Peer;
 
-use super::announce::{Announced, Announcement};
+use super::announce::{AnnounceError, Announced, Announcement};
 
 /// What a gateway knows of its like.
 pub struct Gathering {
@@ -57,8 +56,13 @@ pub const EVENT: &str = "gateways";
 const LOOK: Duration = Duration::from_millis(500);
 
 impl Gathering {
-    /// Joins the others, as long as the file lives that comes with it.
-    pub fn join(folder: Folder, announcement: &Announcement) -> io::Result<(Self, Announced)> {
+    /// Joins the others, as long as the file lives that comes with it. Files of gateways that were
+    /// killed are removed first.
+    pub fn join(
+        folder: Folder,
+        announcement: &Announcement,
+    ) -> Result<(Self, Announced), AnnounceError> {
+        folder.sweep();
         let announced = folder.announce(announcement)?;
         let gathering = Self {
             folder,

@@ -278,3 +278,45 @@ async fn a_folder_that_others_can_open_is_left_alone_and_the_gateway_works_by_it
     assert!(said.contains("nobody else can open"), "{said}");
     fs::remove_dir_all(&session).unwrap();
 }
+
+#[tokio::test]
+async fn a_gateway_that_starts_removes_what_a_killed_one_left_and_nothing_of_a_living_one() {
+    let desk = Desk::start(&[]).await;
+    let folder = desk.session.join("midcall");
+    let names = || {
+        let entries = folder.read_dir().unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort_unstable();
+        names
+    };
+    let file = |desk: &Desk| format!("{}.json", desk.pid().unwrap());
+    let all = |desks: &[&Desk]| {
+        let mut files: Vec<String> = desks.iter().map(|desk| file(desk)).collect();
+        files.sort_unstable();
+        files
+    };
+    let mut killed = beside(&desk, &[]).await;
+    assert_eq!(names(), all(&[&desk, &killed]));
+    let left = file(&killed);
+    killed.signal("KILL");
+    killed.end().await;
+    assert!(names().contains(&left), "a killed gateway leaves its file");
+
+    let other = beside(&desk, &[]).await;
+    assert_eq!(names(), all(&[&desk, &other]));
+
+    // `midcall open` does the same.
+    let mut killed = beside(&desk, &[]).await;
+    let left = file(&killed);
+    killed.signal("KILL");
+    killed.end().await;
+    assert!(names().contains(&left), "a killed gateway leaves its file");
+    let open = tokio::process::Command::from(midcall())
+        .args(["open", "--print"])
+        .env("XDG_RUNTIME_DIR", &desk.session)
+        .env("MIDCALL_TEST_TIMES", "neighbour=5m")
+        .output();
+    assert!(open.await.unwrap().status.success());
+    assert_eq!(names(), all(&[&desk, &other]));
+}
