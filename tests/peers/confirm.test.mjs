@@ -19,7 +19,7 @@ const asked = (person) => person.news.next(({ type }) => type === "elicitation/r
 
 /** What a person must be able to read of a call. */
 function shows(message, server) {
-  for (const part of ["erase", server, `path: ${GIVEN.path}`, "apiKey: •••"]) assert.ok(message.includes(part), `${part} in ${message}`);
+  for (const part of ["erase", server, `path: ${GIVEN.path}`, "apiKey: (hidden, 13 characters)"]) assert.ok(message.includes(part), `${part} in ${message}`);
   assert.doesNotMatch(message, SECRET);
 }
 
@@ -76,12 +76,19 @@ describe("calls that a person agrees to", { concurrency: AT_ONCE }, () => {
     });
   }
 
-  test("a client that says no before anybody can read the question has asked nobody", async () => {
-    const [model] = await start("destructive", "sdk-1", { declare: "form", env: times({ fastest_answer: "5m" }) });
-    isError(await model.call("erase", GIVEN, { answers: [{ action: "decline" }] }), /nobody could be asked. sdk-1 never got it/);
-    assert.equal((await model.ran()).erase, undefined);
-    await model.leaves();
-  });
+  for (const answer of [{ action: "accept", content: {} }, { action: "decline" }]) {
+    test(`a client that says ${answer.action} before anybody can read the question has asked nobody: a person is asked on the page`, async () => {
+      const [model, announce] = await start("destructive", "sdk-1", { declare: "form", env: times({ fastest_answer: "5m" }) });
+      const person = await Person.at(announce);
+      const call = model.call("erase", GIVEN, { answers: [answer] });
+      const { id } = await asked(person);
+      assert.equal((await model.ran()).erase, undefined);
+      await person.accept(id);
+      assert.deepEqual(brought(await call), []);
+      assert.equal((await model.ran()).erase, 1);
+      await model.leaves();
+    });
+  }
 
   test("destructive: what says nothing of itself may destroy", async () => {
     const [model, announce] = await start("destructive");

@@ -123,21 +123,21 @@ describe("without a person", { concurrency: AT_ONCE }, () => {
 
   const answering = (answer) => ({ answers: [answer] });
   const YES = answering({ action: "accept", content: { sure: true } });
-  /** How a no is told the server, by how long it took. */
-  const noes = {
-    "before anybody can read the question": [times({ fastest_answer: "5m" }), { state: "answered", by: { route: "client", human: false }, reason: "unattended" }],
-    "after that": [{}, undefined],
+  /** How answers are told the server where nobody else can be asked, by how long they took. */
+  const FAST = { state: "answered", by: { route: "client", human: false } };
+  const answers = {
+    "before anybody can read the question": [times({ fastest_answer: "5m" }), { ...FAST, reason: "unattended" }, { _meta: { [OUTCOME]: FAST } }],
+    "after that": [{}, undefined, {}],
   };
-  for (const [when, [env, told]] of Object.entries(noes)) {
-    test(`a client that says no ${when}, and what the server hears`, async () => {
-      const { model } = await start([], { declare: "form", env });
+  for (const [when, [env, told, yes]] of Object.entries(answers)) {
+    test(`a client that says no or yes ${when}, and what the server hears`, async () => {
+      const { model } = await start(["--ask", "client"], { declare: "form", env });
       for (const action of ["decline", "cancel"]) {
         const [answer] = brought(await model.call("confirm", {}, answering({ action })));
         assert.equal(answer.action, action);
         assert.deepEqual(answer._meta?.[OUTCOME], told);
       }
-      // A yes is a yes, however fast.
-      assert.deepEqual(brought(await model.call("confirm", {}, YES)), [{ action: "accept", content: { sure: true } }]);
+      assert.deepEqual(brought(await model.call("confirm", {}, YES)), [{ action: "accept", content: { sure: true }, ...yes }]);
       const lines = await model.leaves();
       const count = (name) => lines.filter((line) => name in line).length;
       assert.equal(count("asked"), count("result"), "nobody is asked twice");

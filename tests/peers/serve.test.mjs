@@ -70,6 +70,20 @@ describe("serve", { concurrency: AT_ONCE }, () => {
     });
   }
 
+  test("an open stream keeps its session, and a full house takes nobody else", async () => {
+    const rules = 'sessions = 1\nserver_era = "legacy"\nidle = "1s"';
+    const { urls } = await serve(upstream("read", NUMBERED, rules) + upstream("unused", NUMBERED, rules));
+    const reader = await Guest.at(urls.read, FORM);
+    const stream = await reader.get();
+    // A session that began later and has no stream ends first.
+    await Guest.at(urls.unused, FORM);
+    await until(() => Guest.at(urls.unused, FORM).catch(({ message }) => void assert.match(message, /too much is open here/)), "the unused one has ended");
+    await assert.rejects(Guest.at(urls.read, FORM), /too much is open here/);
+    await stream.body.cancel();
+    await until(() => Guest.at(urls.read, FORM).catch(({ message }) => void assert.match(message, /too much is open here/)), "there is room");
+    assert.equal((await reader.get()).status, 404);
+  });
+
   test("a session that nobody uses ends, and makes room for another", async () => {
     const { urls } = await serve(upstream("one", NUMBERED, 'sessions = 1\nserver_era = "legacy"\nidle = "1s"'));
     const guest = await Guest.at(urls.one, FORM);
@@ -103,7 +117,8 @@ describe("serve, for many at once", () => {
     ["legacy", async (url, number, answer) => (await Guest.at(url, FORM)).call("tools/call", { name: "numbered", arguments: { number } }, answer)],
     ["modern", (url, number, answer) => callModern(url, 1, "tools/call", { name: "numbered", arguments: { number } }, { capabilities: FORM, answer })],
   ]) {
-    test(`${CROWD} ${era} clients at once, each with a question: every answer reaches its own call`, async () => {
+    // Modern clients share the server, so which of them a question is for isn't known: they are asked on the page.
+    if (era === "legacy") test(`${CROWD} ${era} clients at once, each with a question: every answer reaches its own call`, async () => {
       const { urls } = await serve(upstream("one", NUMBERED, 'sessions = 1000\nserver_era = "legacy"'));
       const value = (message) => `the value of ${message}`;
       const answer = ({ params }) => ({ action: "accept", content: { value: value(params.message) } });

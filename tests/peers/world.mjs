@@ -46,7 +46,7 @@ const HOME = folder();
 const TIMES = {
   fastest_answer: "0ms",
   ...Object.fromEntries(
-    ["probe", "server_end", "server_kill", "last_words", "first_words", "hang_up", "json", "json_modern", "drain", "connect", "hears", "neighbour", "tab_comes", "tab_hears", "doctor_probe"]
+    ["probe", "server_end", "server_kill", "last_words", "first_words", "hang_up", "json", "json_modern", "drain", "connect", "hears", "neighbour", "tab_comes", "tab_hears", "doctor_probe", "headers", "fresh"]
       .map((name) => [name, "5m"]),
   ),
 };

@@ -1,7 +1,7 @@
 //! What must hold for any bytes.
 //!
-//! Each function takes bytes from anywhere and panics when a promise of `midcall-core` is
-//! broken. `tests/fuzz` runs them on stable over `corpus/` and mutations of it; the
+//! Each function takes bytes from anywhere and panics when a promise of `midcall-core` or of a
+//! gateway's session is broken. `tests/fuzz` runs them on stable over `corpus/` and mutations of it; the
 //! cargo-fuzz targets in `/fuzz` run them as long as one likes.
 
 mod plain;
@@ -85,6 +85,12 @@ pub fn link(data: &[u8]) {
     let link = Link::read(url, asker);
     let refused = matches!(link.verdict(), Verdict::Refuse(_));
     assert_eq!(link.href().is_none(), refused, "{link:?}");
+}
+
+/// A script of frames from both sides, a person and a clock. Every request is answered at most once, every question
+/// that a person sees ends exactly once, and what is said stays within bounds of what was heard.
+pub fn session(data: &[u8]) {
+    midcall::replay::play(&String::from_utf8_lossy(data));
 }
 
 /// The first line, and what follows it.

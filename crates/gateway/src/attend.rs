@@ -200,7 +200,7 @@ impl Attendant {
                 // The bridge has seen to it.
                 Act::Elsewhere(..) => {}
                 // People see it where they see the server's errors.
-                Act::Noise(frame) => drop(self.errors.print(&frame.into_bytes())),
+                Act::Noise(frame) => drop(self.errors.noise(&frame.into_bytes())),
             }
         }
     }

@@ -16,11 +16,14 @@ pub mod frame;
 mod http;
 mod local;
 mod printer;
+#[doc(hidden)]
+pub mod replay;
 mod route;
 mod session;
 mod times;
 mod token;
 mod transport;
+mod unseen;
 
 use std::process::ExitCode;
 

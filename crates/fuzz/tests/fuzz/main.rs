@@ -28,6 +28,11 @@ fn link_holds() {
     holds("link", midcall_fuzz::link);
 }
 
+#[test]
+fn session_holds() {
+    holds("session", midcall_fuzz::session);
+}
+
 fn holds(name: &str, promise: fn(&[u8])) {
     let seeds = corpus(name);
     assert!(

@@ -112,7 +112,7 @@ impl Back {
                     self.session_says(part, steps);
                 }
             }
-            Kind::Response { id: None } | Kind::Odd => {}
+            Kind::Response { id: None } | Kind::Odd | Kind::Wrong { .. } => {}
         }
     }
 
@@ -337,7 +337,10 @@ impl Back {
                     told,
                 )));
             }
-            Kind::Response { id: None } | Kind::Odd => steps.push(Step::In(frame)),
+            // The session refuses what is wrong.
+            Kind::Response { id: None } | Kind::Odd | Kind::Wrong { .. } => {
+                steps.push(Step::In(frame));
+            }
         }
     }
 

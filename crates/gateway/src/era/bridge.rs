@@ -23,7 +23,7 @@ use super::opening::{Leg, Probe, discovered};
 use super::passing::Passing;
 use super::words::too_much;
 use crate::frame::{Frame, Id, Kind, OwnIds};
-use crate::session::{Act, Event, Rules, Session, gone_words};
+use crate::session::{Act, Event, Rules, Session, gone_words, in_use};
 
 pub struct Bridge {
     pub(super) session: Session,
@@ -85,6 +85,12 @@ impl Bridge {
             speaks_both: said == ServerEra::Auto,
             own_ids: OwnIds::default(),
         }
+    }
+
+    /// The same, for several clients that share the server.
+    pub fn shared(mut self) -> Self {
+        self.session.share();
+        self
     }
 
     /// Hears what happened, and adds to `acts` what is to be done.
@@ -158,15 +164,22 @@ impl Bridge {
     }
 
     fn client_says(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
-        if let Some((Kind::Request { method, .. }, members)) = frame.peek() {
-            if members.revision.is_some() || method == "server/discover" {
-                if self.front.is_none() {
-                    self.session.ask_in_rounds(true);
-                    self.session.keep_time();
-                    self.front = Some(Front::new(self.hold, self.patience));
-                }
-            } else if method == "initialize" && self.front.take().is_some() {
-                self.session.ask_in_rounds(false);
+        if let Some((Kind::Request { id, method }, members)) = frame.peek() {
+            let becomes_modern = members.revision.is_some() || method == "server/discover";
+            let becomes_legacy = !becomes_modern && method == "initialize";
+            let changes = if self.front.is_some() {
+                becomes_legacy
+            } else {
+                becomes_modern
+            };
+            if changes && self.has_calls() {
+                let told = "midcall: this client has calls open in the other era of the protocol";
+                let error = Frame::error(Some(&id), code::INVALID_REQUEST, told);
+                return acts.push(Act::ToClient(error));
+            }
+            if changes {
+                self.front = becomes_modern.then(|| Front::new(self.hold, self.patience));
+                self.session.ask_in_rounds(becomes_modern);
             }
         }
         let is_modern = self.front.is_some();
@@ -192,8 +205,23 @@ impl Bridge {
         self.pass(now, frame, acts);
     }
 
+    /// True if a request of the client isn't answered yet.
+    fn has_calls(&self) -> bool {
+        let is_parked = self.front.as_ref().is_some_and(Front::has_calls);
+        is_parked || self.passing.has_any() || self.session.has_calls()
+    }
+
+    /// True if a request of the client that isn't answered yet has this id.
+    fn is_used(&self, id: &Id) -> bool {
+        let front = self.front.as_ref();
+        front.is_some_and(|front| front.has(id)) || self.passing.has(id)
+    }
+
     /// Takes what the client says to whoever understands it.
     pub(super) fn pass(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
+        if let Some(id) = question(&frame).filter(|id| self.is_used(id)) {
+            return acts.push(Act::ToClient(in_use(&id)));
+        }
         if self.client_passes(&frame) {
             return acts.push(Act::ToServer(frame));
         }

@@ -61,7 +61,6 @@ impl Bridge {
                 None => Era::Modern,
             };
             tracing::info!(?other, "the server is opened in another era as well");
-            self.session.keep_time();
             let (beside, open) = Beside::new(now, other, initialize.clone(), &mut self.own_ids);
             self.beside = Some(beside);
             acts.push(Act::StartBeside);

@@ -27,6 +27,7 @@ use super::parked::Parked;
 use super::welcome::Opening;
 use super::words::{LOG_LEVEL, complete, meta_of, modern_params, refused_revision, too_much};
 use crate::frame::{Frame, Id, Kind, Members, OwnIds};
+use crate::session::in_use;
 
 pub struct Front {
     pub(super) opening: Opening,
@@ -78,6 +79,16 @@ impl Front {
             .as_object()
             .map(Modes::read)
             .unwrap_or_default()
+    }
+
+    /// True if a request isn't answered yet.
+    pub fn has_calls(&self) -> bool {
+        self.is_opening() || self.parked.has_any() || !self.plain.is_empty()
+    }
+
+    /// True if a request of this id isn't answered yet.
+    pub fn has(&self, id: &Id) -> bool {
+        self.parked.is_waited_for(id) || self.plain.contains_key(id)
     }
 
     /// Whether what the client said waits until the session is open.
@@ -223,7 +234,11 @@ impl Front {
                 }
             }
         }
-        if asks && (state.is_string() || self.parked.has_room()) {
+        let comes_back = asks && state.is_string();
+        if !comes_back && self.parked.has(&id) {
+            return steps.push(Step::Out(in_use(&id)));
+        }
+        if comes_back || asks && self.parked.has_room() {
             let digest = digest(method, &params);
             let token = members.progress_token;
             if let Some(state) = state.as_str() {
@@ -313,6 +328,7 @@ impl Front {
                 }
             }
             Kind::Response { id: None } | Kind::Odd => steps.push(Step::Out(frame)),
+            Kind::Wrong { .. } => {}
         }
     }
 

@@ -82,9 +82,6 @@ impl Bridge {
             modern = found.is_some(),
             "it is known what the server speaks"
         );
-        if found.is_some() {
-            self.session.keep_time();
-        }
         let listens = self.front.is_none();
         self.back = found.map(|found| Back::new(found, listens));
         if let Some((request, error)) = probe.failed {
@@ -112,7 +109,6 @@ impl Bridge {
         let Some(found) = found else { return };
         let mut back = Back::new(found, self.front.is_none());
         self.server = Leg::Known(Era::Modern);
-        self.session.keep_time();
         // What opened it in vain opens it now.
         let mut steps = Vec::new();
         if let Some(initialize) = self.initialize.clone() {

@@ -57,6 +57,22 @@ impl Parked {
         self.calls.len() < MOST
     }
 
+    pub fn has_any(&self) -> bool {
+        !self.calls.is_empty()
+    }
+
+    /// True if the session knows a call by this id.
+    pub fn has(&self, id: &Id) -> bool {
+        self.calls.contains_key(id)
+    }
+
+    /// True if the client waits for an answer under this id.
+    pub fn is_waited_for(&self, id: &Id) -> bool {
+        let call = self.ids.get(id).and_then(|call| self.calls.get(call));
+        let waiter = call.and_then(|call| call.waiter.as_ref());
+        waiter.is_some_and(|waiter| waiter.id == *id)
+    }
+
     /// Whether a client may come back for anything.
     pub fn has_states(&self) -> bool {
         !self.calls.is_empty() || !self.kept.is_empty()

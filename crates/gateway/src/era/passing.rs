@@ -40,6 +40,14 @@ impl Passing {
         self.open.insert(id, Request { nth, call });
     }
 
+    pub fn has_any(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    pub fn has(&self, id: &Id) -> bool {
+        self.open.contains_key(id)
+    }
+
     fn remove(&mut self, id: &Id) -> Option<Option<Frame>> {
         self.open.remove(id).map(|request| request.call)
     }
@@ -121,6 +129,14 @@ impl Bridge {
                     self.elsewhere.insert(tool, frame.kept());
                     self.pass(now, call, acts);
                     return None;
+                }
+                Some(Some(call))
+                    if members
+                        .result
+                        .is_some_and(|result| self.session.must_judge(result)) =>
+                {
+                    self.take_in(now, &call, acts);
+                    false
                 }
                 Some(_) if members.error.is_some() => {
                     acts.push(Act::ToClient(complete(&frame, &members, false)));

@@ -10,17 +10,20 @@ mod id;
 mod scan;
 mod skip;
 mod splice;
+mod wrong;
 
 use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
-use midcall_core::wire::meta;
+use midcall_core::wire::{code, meta};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 pub use id::{Id, OwnIds};
 use scan::Scan;
+pub use wrong::Wrong;
+use wrong::{ENVELOPE, MOST_PARTS, PARAMS, Seen};
 
 /// A line with one message, its end included.
 #[derive(Clone, PartialEq)]
@@ -46,8 +49,15 @@ pub enum Kind<'a> {
         /// Which one; none if the other side could not read that.
         id: Option<Id>,
     },
-    /// Several messages in one. They pass unopened.
+    /// Several messages in one, none of them a batch. They pass unopened.
     Batch,
+    /// A message that nobody may pass on.
+    Wrong {
+        /// The id to answer by, if it has one.
+        id: Option<Id>,
+        /// What is wrong with it.
+        why: Wrong,
+    },
     /// A request that nobody can answer by its id. It passes unopened.
     Odd,
 }
@@ -71,6 +81,8 @@ pub struct Members<'a> {
     pub result: Option<&'a [u8]>,
     /// `error`, whatever it is.
     pub error: Option<&'a [u8]>,
+    /// True if `params` has a member twice, or in other letters, by which a call or a question is judged.
+    pub is_ambiguous: bool,
 }
 
 impl Members<'_> {
@@ -103,6 +115,11 @@ impl Frame {
         let id = id.map_or("null", Id::as_json);
         let error = json!({"code": code, "message": message});
         Self::line(&format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#))
+    }
+
+    /// The answer to a message that nobody may pass on.
+    pub fn refused(id: Option<&Id>, why: Wrong) -> Self {
+        Self::error(id, code::INVALID_REQUEST, &format!("midcall: {why}"))
     }
 
     /// A result in answer to a request.
@@ -162,12 +179,13 @@ impl Frame {
     pub fn peek(&self) -> Option<(Kind<'_>, Members<'_>)> {
         let mut scan = Scan::new(&self.0);
         if scan.peek()? == b'[' {
-            scan.value()?;
-            return scan.is_done().then(|| (Kind::Batch, Members::default()));
+            return Some((batch(scan)?, Members::default()));
         }
         let (mut id, mut method) = (None, None);
         let mut members = Members::default();
+        let mut seen = Seen::new(&ENVELOPE);
         scan.object(|scan, name| {
+            seen.see(name);
             match name {
                 "id" => id = Some(scan.value()?),
                 "method" => method = Some(scan.text()?),
@@ -182,6 +200,13 @@ impl Frame {
         })?;
         if !scan.is_done() {
             return None;
+        }
+        if let Some(name) = seen.twice {
+            let kind = Kind::Wrong {
+                id: id.and_then(Id::read),
+                why: Wrong::Ambiguous(name),
+            };
+            return Some((kind, Members::default()));
         }
         let is_answer = members.result.is_some() || members.error.is_some();
         let kind = match (method, id) {
@@ -199,6 +224,22 @@ impl Frame {
     }
 }
 
+/// What a batch is: a flat list of messages, or one that is refused.
+fn batch(mut scan: Scan<'_>) -> Option<Kind<'static>> {
+    let (mut parts, mut is_nested) = (0, false);
+    scan.array(|part| {
+        parts += 1;
+        is_nested |= part.first() == Some(&b'[');
+    })?;
+    let wrong = |why| Kind::Wrong { id: None, why };
+    scan.is_done().then_some(match () {
+        () if parts == 0 => wrong(Wrong::EmptyBatch),
+        () if is_nested => wrong(Wrong::NestedBatch),
+        () if parts > MOST_PARTS => wrong(Wrong::LongBatch),
+        () => Kind::Batch,
+    })
+}
+
 /// How long it is, not what it says: it may be what a person typed.
 impl fmt::Debug for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -212,7 +253,9 @@ impl<'a> Members<'a> {
             return scan.value().map(drop);
         }
         let start = scan.at();
+        let mut seen = Seen::new(&PARAMS);
         scan.object(|scan, name| {
+            seen.see(name);
             match name {
                 "name" => self.name = Some(scan.value()?),
                 "requestId" => self.request_id = Some(scan.value()?),
@@ -234,6 +277,7 @@ impl<'a> Members<'a> {
             Some(())
         })?;
         self.params = Some(scan.since(start));
+        self.is_ambiguous = seen.twice.is_some();
         Some(())
     }
 }
@@ -255,6 +299,10 @@ mod tests {
         let request = |id_: &str, method: &'static str| Kind::Request {
             id: id(id_),
             method: method.into(),
+        };
+        let wrong = |id_: Option<&str>, why| Kind::Wrong {
+            id: id_.map(id),
+            why,
         };
         for (line, kind) in [
             (
@@ -280,13 +328,50 @@ mod tests {
             (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, Kind::Batch),
             (r#"{"id":null,"method":"n"}"#, Kind::Odd),
             (r#"{"id":[],"method":"n","\ud800":1}"#, Kind::Odd),
-            // Of two members of one name, readers take the last.
+            // Of two members of one name, some readers take the first and some the last.
             (
                 r#"{"id":1,"method":"a","id":2,"method":"b"}"#,
-                request("2", "b"),
+                wrong(Some("2"), Wrong::Ambiguous("method")),
+            ),
+            (
+                r#"{"id":1,"method":"ping","Method":"tools/call"}"#,
+                wrong(Some("1"), Wrong::Ambiguous("method")),
+            ),
+            (
+                r#"[{"method":"a"},[{"method":"b"}]]"#,
+                wrong(None, Wrong::NestedBatch),
             ),
         ] {
             assert_eq!(frame(line).peek().expect(line).0, kind, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_batch_has_an_end() {
+        let batch =
+            |parts: usize| frame(&format!("[{}]", vec![r#"{"method":"n"}"#; parts].join(",")));
+        assert_eq!(batch(MOST_PARTS).peek().unwrap().0, Kind::Batch);
+        let why = Wrong::LongBatch;
+        assert_eq!(
+            batch(MOST_PARTS + 1).peek().unwrap().0,
+            Kind::Wrong { id: None, why }
+        );
+    }
+
+    #[test]
+    fn what_is_judged_by_cannot_be_there_twice() {
+        for (params, is_ambiguous) in [
+            (r#"{"name":"a","arguments":{}}"#, false),
+            (r#"{"name":"a","name":"b"}"#, true),
+            (r#"{"name":"a","Arguments":{}}"#, true),
+            (r#"{"data":1,"data":2}"#, false),
+        ] {
+            let line = frame(&format!(r#"{{"method":"m","params":{params}}}"#));
+            assert_eq!(
+                line.peek().unwrap().1.is_ambiguous,
+                is_ambiguous,
+                "{params}"
+            );
         }
     }
 

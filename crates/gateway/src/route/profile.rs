@@ -28,6 +28,9 @@ pub struct Profile {
     pub name: String,
     #[serde(default)]
     cannot: Vec<Part>,
+    /// True if it approves calls on behalf of its user, faster than a person can read.
+    #[serde(default)]
+    pub approves: bool,
     /// How long its calls may wait, if that is known.
     #[serde(default, deserialize_with = "settings::worded")]
     pub hold: Option<Hold>,

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use serde_json::json;
-use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use super::{Act, Session};
@@ -26,13 +25,13 @@ impl Session {
         let words =
             (self.rules.locale).say("mcp.elicitation.wait.person", &[("server", server.into())]);
         for (token, progress) in self.calls.move_on() {
-            let Ok(token) = serde_json::from_slice::<&RawValue>(token) else {
+            let Ok(token) = str::from_utf8(token) else {
                 continue;
             };
-            let params = json!({"progressToken": token, "progress": progress, "message": words});
-            acts.push(Act::ToClient(Frame::write(&json!({
-                "jsonrpc": "2.0", "method": "notifications/progress", "params": params
-            }))));
+            let told = json!({"jsonrpc": "2.0", "method": "notifications/progress",
+                "params": {"progressToken": null, "progress": progress, "message": words}});
+            let told = Frame::write(&told).with(&["params", "progressToken"], token);
+            acts.extend(told.map(Act::ToClient));
         }
     }
 }

@@ -90,6 +90,14 @@ impl Calls {
         Some(closed)
     }
 
+    pub fn has_any(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    pub fn has(&self, id: &Id) -> bool {
+        self.open.contains_key(id)
+    }
+
     /// The ids of all that are open.
     pub fn ids(&self) -> Vec<Id> {
         self.open.keys().cloned().collect()

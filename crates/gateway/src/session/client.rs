@@ -1,12 +1,13 @@
 //! What the client says.
 
+use midcall_core::Wanted;
 use midcall_core::wire::code;
 use midcall_desk::{Outcome, Unavailable, Withdrawn};
 use tokio::time::Instant;
 
 use super::calls::Wants;
 use super::errand::Stage;
-use super::question::{At, WantedBy};
+use super::question::{At, Question, State, WantedBy};
 use super::{Act, Session, Turn};
 use crate::era::legacy;
 use crate::frame::{Frame, Id, Kind, Members};
@@ -23,11 +24,13 @@ impl Session {
                 self.calls.open(id, Wants::Other, &members, now);
                 return self.nobody_answers(acts);
             }
-            Kind::Request { id, .. } if self.claims.has(&id) => {
-                let told = "midcall: this id belongs to a call that is still running";
+            Kind::Request { id, .. } if self.calls.has(&id) || self.claims.has(&id) => {
+                return acts.push(Act::ToClient(in_use(&id)));
+            }
+            Kind::Request { id, .. } if members.is_ambiguous && self.may_confirm() => {
+                let told = "midcall: this call can't be shown to a person: its params have a member twice, or in other letters";
                 let error = Frame::error(Some(&id), code::INVALID_REQUEST, told);
-                acts.push(Act::ToClient(error));
-                return;
+                return acts.push(Act::ToClient(error));
             }
             Kind::Request { id, method } => {
                 let wants = Wants::of(&method);
@@ -55,29 +58,30 @@ impl Session {
                 }
                 edited
             }
-            Kind::Notification { method } => {
-                if method == "notifications/cancelled"
-                    && self.client_cancelled(now, &frame, &members, acts)
-                {
-                    return;
-                }
-                None
+            Kind::Notification { method } if method == "notifications/cancelled" => {
+                return self.client_cancels(now, &frame, &members, acts);
             }
+            Kind::Notification { method }
+                if Wants::of(&method) == Wants::Tool && self.may_confirm() =>
+            {
+                tracing::warn!("a tool call without an id was dropped: it can't be approved");
+                return;
+            }
+            Kind::Notification { .. } => None,
             Kind::Response { id: Some(id) } => match self.questions.turn(&id) {
                 Some(turn) => match self.client_answered(now, turn, &id, &frame, &members, acts) {
                     Some(passed) => passed,
                     None => return,
                 },
-                // An answer to a question of ours that nobody waits for any more.
-                None if self.own_ids.has(&id) => return,
-                // It came too late: the server has been told that nobody answered.
-                None if self.lapsed.remove(&id) => return,
-                None => None,
+                None if self.passed.remove(&id) => None,
+                // It came twice or too late, or nobody asked.
+                None => {
+                    tracing::debug!("an answer of the client was dropped: nobody waits for it");
+                    return;
+                }
             },
             Kind::Response { id: None } => None,
-            // An answer in company is still an answer.
-            // So is a call that somebody has to agree to.
-            Kind::Batch if self.may_confirm() || self.are_answers(&frame) => {
+            Kind::Batch => {
                 for part in frame.parts() {
                     self.client_says(now, part, acts);
                 }
@@ -92,7 +96,10 @@ impl Session {
                 )));
                 return;
             }
-            Kind::Batch | Kind::Odd => None,
+            Kind::Odd => None,
+            Kind::Wrong { id, why } => {
+                return acts.push(Act::ToClient(Frame::refused(id.as_ref(), why)));
+            }
         };
         acts.push(Act::ToServer(act.unwrap_or(frame)));
     }
@@ -120,6 +127,19 @@ impl Session {
             return None;
         }
         let question = self.questions.remove(turn)?;
+        let approves = (self.rules.profile.as_ref()).is_some_and(|profile| profile.approves);
+        if question.is_unattended(now, members, approves) {
+            tracing::warn!("the client answered at once: it has not asked anybody");
+            if let Some(next) = self.next_route(&question) {
+                self.ask_again(now, question, next, acts);
+                return None;
+            }
+            if !matches!(question.wanted_by, WantedBy::Server(_)) {
+                let nobody = Outcome::Unavailable(Unavailable::NoRoute);
+                self.question_ended(now, question, nobody, acts);
+                return None;
+            }
+        }
         if matches!(question.wanted_by, WantedBy::Server(_)) {
             return Some(question.heard(now, frame, id, members, &self.rules));
         }
@@ -129,8 +149,34 @@ impl Session {
         None
     }
 
-    /// The client takes a call back. A question that can have come up in no other call goes
-    /// with it. `true` if there is nothing to pass on.
+    /// The client takes a call back. A question that can have come up in no other call goes with it.
+    fn client_cancels(
+        &mut self,
+        now: Instant,
+        frame: &Frame,
+        members: &Members<'_>,
+        acts: &mut Vec<Act>,
+    ) {
+        let call = members.request_id.and_then(Id::read);
+        let why = Withdrawn::ByClient;
+        let questions = call.map(|call| self.questions_of(&call, why));
+        let is_at_client = |turn: &Turn| {
+            let question = self.questions.get(*turn);
+            question.is_some_and(|question| matches!(question.at, At::Client { .. }))
+        };
+        // The server is told of those at the client right away, so it has to hear of the call first.
+        let (last, first) = questions
+            .unwrap_or_default()
+            .into_iter()
+            .partition(is_at_client);
+        self.end_questions(now, first, why, acts);
+        if !self.client_cancelled(now, frame, members, acts) {
+            acts.push(Act::ToServer(frame.clone()));
+        }
+        self.end_questions(now, last, why, acts);
+    }
+
+    /// Takes back a call; `true` if there is nothing to pass on.
     fn client_cancelled(
         &mut self,
         now: Instant,
@@ -145,27 +191,8 @@ impl Session {
             self.calls.close(&call);
             return true;
         }
-        let taken_back = Outcome::Withdrawn(Withdrawn::ByClient);
         let is_held = self.errands.is_held(&call);
         self.withdraw_for(&call, acts);
-        let mut at_model = Vec::new();
-        for (turn, question) in self.questions.iter_mut() {
-            if question.only_of(&call) {
-                match question.at {
-                    At::Desk(_) => {
-                        question.leaves();
-                        acts.push(Act::Withdraw(turn, Withdrawn::ByClient));
-                    }
-                    At::Model(_) => at_model.push(turn),
-                    At::Client { .. } => {}
-                }
-            }
-        }
-        for turn in at_model {
-            if let Some(question) = self.questions.remove(turn) {
-                self.question_ended(now, question, taken_back.clone(), acts);
-            }
-        }
         if self.claims.has(&call) {
             // The server need not answer it any more.
             let told = "midcall: the call was taken back";
@@ -189,11 +216,48 @@ impl Session {
         is_held
     }
 
-    /// Whether a batch holds an answer to an open question.
-    fn are_answers(&self, batch: &Frame) -> bool {
-        batch.parts().iter().any(|part| {
-            matches!(part.peek(), Some((Kind::Response { id: Some(id) }, _)) if self.questions.turn(&id).is_some())
-        })
+    /// The server's questions that end with a call: they can have come up in no other.
+    pub(super) fn questions_of(&self, call: &Id, why: Withdrawn) -> Vec<Turn> {
+        let ends = |question: &Question| {
+            let is_server = matches!(question.wanted_by, WantedBy::Server(_));
+            // A server may send its result and still want a link opened.
+            let is_link = matches!(question.elicitation.wanted, Wanted::Link(_));
+            let outlives = why == Withdrawn::ByServer && is_link;
+            let is_leaving = matches!(question.at, At::Desk(State::Leaving));
+            is_server && !outlives && !is_leaving && question.only_of(call)
+        };
+        let questions = self.questions.iter();
+        let ending = questions.filter(|(_, question)| ends(question));
+        ending.map(|(turn, _)| turn).collect()
+    }
+
+    /// Ends questions whose call is over, wherever they are.
+    pub(super) fn end_questions(
+        &mut self,
+        now: Instant,
+        turns: Vec<Turn>,
+        why: Withdrawn,
+        acts: &mut Vec<Act>,
+    ) {
+        for turn in turns {
+            let Some(question) = self.questions.get_mut(turn) else {
+                continue;
+            };
+            match question.at {
+                At::Desk(_) => {
+                    question.leaves();
+                    acts.push(Act::Withdraw(turn, why));
+                }
+                At::Client { .. } => {
+                    self.end_at_client(now, turn, Outcome::Withdrawn(why), acts);
+                }
+                At::Model(_) => {
+                    if let Some(question) = self.questions.remove(turn) {
+                        self.question_ended(now, question, Outcome::Withdrawn(why), acts);
+                    }
+                }
+            }
+        }
     }
 
     /// Nobody waits for anything any more, and the server is told so.
@@ -214,4 +278,10 @@ impl Session {
             self.calls.close(&id);
         }
     }
+}
+
+/// What a client gets that uses the id of a call which is still running.
+pub fn in_use(id: &Id) -> Frame {
+    let told = "midcall: this id belongs to a call that is still running";
+    Frame::error(Some(id), code::INVALID_REQUEST, told)
 }

@@ -1,7 +1,7 @@
 //! Calls that a person agrees to before the server gets them.
 
 use midcall_core::wire::meta;
-use midcall_core::{Answer, Asker, Elicitation, secret};
+use midcall_core::{Answer, Asker, Elicitation, is_ambiguous, secret};
 use midcall_desk::{Outcome, Withdrawn};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -13,6 +13,7 @@ use super::{Act, Session};
 use crate::claim::pending;
 use crate::claim::tools::Hints;
 use crate::frame::{Frame, Id, Members};
+use crate::unseen::one_line;
 
 /// Which calls a person agrees to first.
 #[derive(
@@ -123,7 +124,11 @@ impl Session {
     }
 
     fn confirmation(&self, members: &Members<'_>, hints: Hints) -> Option<Elicitation> {
-        let params: Value = serde_json::from_slice(members.params?).ok()?;
+        let params = str::from_utf8(members.params?).ok()?;
+        if is_ambiguous(params) {
+            return None;
+        }
+        let params: Value = serde_json::from_str(params).ok()?;
         let tool = params["name"].as_str()?;
         let server = self.server.asker.server.as_str();
         let key = if hints.is_destructive() {
@@ -156,8 +161,8 @@ fn preview(arguments: &Map<String, Value>) -> String {
         let shown = masked(name, value);
         let line = format!(
             "\n{}: {}",
-            cut(name, PREVIEW_EACH),
-            cut(&shown, PREVIEW_EACH)
+            one_line(name, PREVIEW_EACH),
+            one_line(&shown, PREVIEW_EACH)
         );
         if text.len() + line.len() > PREVIEW {
             text += "\n…";
@@ -172,7 +177,7 @@ fn preview(arguments: &Map<String, Value>) -> String {
 fn masked(name: &str, value: &Value) -> String {
     fn mask(name: &str, value: &mut Value, depth: usize) {
         if secret::asks(name, None, None, None).is_some() || depth > 32 {
-            *value = "•••".into();
+            *value = hidden(value).into();
             return;
         }
         match value {
@@ -197,13 +202,13 @@ fn masked(name: &str, value: &Value) -> String {
     }
 }
 
-/// The beginning of a text, on one line.
-fn cut(text: &str, most: usize) -> String {
-    let one_line = text.replace(['\n', '\r'], " ");
-    match one_line.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &one_line[..end]),
-        None => one_line,
-    }
+/// That something is there which isn't shown, and how much of it.
+fn hidden(value: &Value) -> String {
+    let characters = match value {
+        Value::String(text) => text.chars().count(),
+        other => other.to_string().chars().count(),
+    };
+    format!("(hidden, {characters} characters)")
 }
 
 #[cfg(test)]
@@ -217,8 +222,11 @@ mod tests {
         let shown = preview(arguments.as_object().unwrap());
         assert!(!shown.contains("s3cret"), "{shown}");
         assert!(shown.starts_with(
-            "\npath: /a b\napiKey: •••\ndeep: {\"list\":[{\"password\":\"•••\"}],\"n\":1}\nlong: x"
+            "\npath: /a b\napiKey: (hidden, 6 characters)\ndeep: {\"list\":[{\"password\":\"(hidden, 6 characters)\"}],\"n\":1}\nlong: x"
         ));
+        let odd = json!({"a\u{202e}b": "1\u{2028}2\u{1b}[31m\u{200b}"});
+        let shown = preview(odd.as_object().unwrap());
+        assert_eq!(shown, "\na<U+202E>b: 1<U+2028>2<U+001B>[31m<U+200B>");
         let many: Map<String, Value> = (0..1_000).map(|n| (n.to_string(), n.into())).collect();
         assert!(preview(&many).len() <= PREVIEW + "\n…".len());
     }

@@ -6,7 +6,7 @@
 use midcall_core::wire::{
     Asked, ElicitRequestParams, ElicitationCompleteParams, Mode, UrlElicitationRequired, code,
 };
-use midcall_core::{Answer, Asker, Elicitation};
+use midcall_core::{Answer, Asker, Elicitation, Link};
 use midcall_desk::{Outcome, Unavailable, Withdrawn};
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use super::errand::Stage;
 use super::question::{Question, WantedBy};
-use super::{Act, Session};
+use super::{Act, Session, verdict};
 use crate::frame::{Frame, Id, Members};
 
 /// How many links one call may need, all in all.
@@ -34,6 +34,18 @@ impl Session {
     pub(super) fn follows_links(&self) -> bool {
         let can = self.modes().url || self.rules.added().url;
         self.leaves_one(Mode::Url) || (self.in_rounds && can)
+    }
+
+    /// An error in the place of one that names a link which nobody should open.
+    pub(super) fn refused_links(&self, id: &Id, error: &[u8]) -> Option<Frame> {
+        let needed = links(error)?;
+        let asker = self.server.asker.host.as_deref();
+        let refusal = needed.elicitations.iter().filter_map(url).find_map(|url| {
+            let link = Link::read(&url, asker);
+            verdict::refusal_of(&link, self.rules.locale)
+        })?;
+        let told = format!("midcall: the server wants a link opened that is refused: {refusal}");
+        Some(Frame::error(Some(id), code::INTERNAL_ERROR, &told))
     }
 
     /// Asks for the links that a call needs, if its response names any.

@@ -16,6 +16,7 @@ mod hold;
 mod lapse;
 mod links;
 mod model;
+mod passed;
 mod plan;
 mod question;
 mod questions;
@@ -23,10 +24,11 @@ mod server;
 #[cfg(test)]
 mod stories;
 mod task;
+mod unread;
+pub mod verdict;
 #[cfg(test)]
 pub mod world;
 
-use std::collections::HashSet;
 use std::time::Duration;
 
 use midcall_core::catalog::Locale;
@@ -43,9 +45,11 @@ use crate::frame::{Frame, Id, OwnIds};
 use crate::route::{Policy, Profile, Route, Routes};
 use calls::Calls;
 pub use calls::{Closed, Wants};
+pub use client::in_use;
 pub use confirm::Confirm;
 use errand::Errands;
 pub use errand::refuses_era;
+use passed::Passed;
 use question::{At, Question, State, WantedBy};
 use questions::Questions;
 pub use questions::Turn;
@@ -146,9 +150,9 @@ pub struct Session {
     errands: Errands,
     /// Whether the client is asked in the results of its calls, not by requests.
     in_rounds: bool,
-    keeps_time: bool,
-    /// Questions that the client did not answer in time. It may still do so.
-    lapsed: HashSet<Id>,
+    /// True if several clients share the session, and one must not see what another is asked.
+    is_shared: bool,
+    passed: Passed,
     /// Whether the client is gone.
     client_gone: bool,
     /// How the server went, once it is gone.
@@ -179,8 +183,8 @@ impl Session {
             questions: Questions::default(),
             errands: Errands::default(),
             in_rounds: false,
-            keeps_time: false,
-            lapsed: HashSet::new(),
+            is_shared: false,
+            passed: Passed::default(),
             client_gone: false,
             server_gone: None,
             keep_alive: None,
@@ -216,6 +220,21 @@ impl Session {
     /// Whether the client is asked in the results of its calls, and told to wait there too.
     pub fn ask_in_rounds(&mut self, in_rounds: bool) {
         self.in_rounds = in_rounds;
+    }
+
+    /// True if a request of the client isn't answered yet.
+    pub fn has_calls(&self) -> bool {
+        self.calls.has_any()
+    }
+
+    /// Several clients may share the session.
+    pub fn share(&mut self) {
+        self.is_shared = true;
+    }
+
+    /// True if a request of the server may belong to any of several clients.
+    fn is_anybodys(&self, calls: &[Id]) -> bool {
+        self.is_shared && calls.len() > 1
     }
 
     /// Whether nothing would happen here to a request of a client that can do these.
@@ -343,15 +362,12 @@ impl Session {
         match self.route(&elicitation, &calls, &plan) {
             Some(Route::Client) => {
                 let id = self.own_ids.fresh();
-                acts.push(Act::ToClient(Frame::request(
-                    &id,
-                    ElicitRequestParams::METHOD,
-                    elicitation.params(),
-                )));
+                let asked = Frame::request(&id, ElicitRequestParams::METHOD, elicitation.params());
+                acts.push(Act::ToClient(self.warned(&elicitation, asked)));
                 let at = At::Client {
                     told: None,
                     since: now,
-                    until: self.client_until(now, &elicitation, &wanted_by),
+                    until: now + self.patience(&elicitation),
                 };
                 let question = Question::new(elicitation, wanted_by, calls, at);
                 self.questions.add(Some(id), question);
@@ -367,6 +383,34 @@ impl Session {
         true
     }
 
+    /// The calls in which a question can have come up.
+    fn candidates(&self) -> Vec<Id> {
+        let mut calls = self.calls.at_server();
+        calls.extend(self.claims.running());
+        calls
+    }
+
+    /// Asks somebody else what the client has not asked anybody.
+    fn ask_again(
+        &mut self,
+        now: Instant,
+        mut question: Question,
+        route: Route,
+        acts: &mut Vec<Act>,
+    ) {
+        let id = match &question.wanted_by {
+            WantedBy::Server(id) => Some(id.clone()),
+            WantedBy::Confirmation(_) | WantedBy::Links(_) => None,
+        };
+        if route == Route::Model {
+            return self.ask_model(now, question, id, acts);
+        }
+        question.at = At::Desk(State::Coming);
+        let elicitation = Box::new(question.elicitation.clone());
+        let turn = self.questions.add(id, question);
+        acts.push(Act::Ask(turn, elicitation));
+    }
+
     /// Whether a call may be waiting for somebody other than the client.
     pub fn somebody_thinks(&self) -> bool {
         self.questions.iter().any(|(_, question)| question.waits())
@@ -378,6 +422,16 @@ impl Session {
             question.forget(call);
         }
         self.calls.close(call).map(|closed| closed.wants)
+    }
+
+    /// A question as the client is sent it: with what it has to tell the person about the link.
+    fn warned(&self, elicitation: &Elicitation, frame: Frame) -> Frame {
+        let message = verdict::warning(elicitation, self.rules.locale);
+        let warned = message.and_then(|message| {
+            let message = serde_json::to_string(&message).ok()?;
+            frame.with(&["params", "message"], &message)
+        });
+        warned.unwrap_or(frame)
     }
 
     /// What the client can ask by itself.

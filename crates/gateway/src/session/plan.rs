@@ -8,7 +8,8 @@ use midcall_core::wire::{Mode, Modes};
 use midcall_core::{Elicitation, Wanted};
 use tokio::time::Instant;
 
-use super::{Confirm, Rules, Session};
+use super::question::{Question, WantedBy};
+use super::{Confirm, Rules, Session, verdict};
 use crate::frame::Id;
 use crate::route::{Part, Plan, Route, Routes, Secrets};
 
@@ -87,16 +88,41 @@ impl Rules {
         };
         Plan::strictest(&plans, &flags)
     }
+
+    /// True if the policy has something to say about a question that came up in one of these tools, or in none,
+    /// whatever its mode is.
+    fn judges_questions(&self, server: &str, tools: &[String]) -> bool {
+        let tools = tools.iter().map(|tool| Some(tool.as_str())).chain([None]);
+        let plans = tools.flat_map(|tool| {
+            [Mode::Form, Mode::Url].map(|mode| self.policy.plan(server, tool, mode))
+        });
+        plans.into_iter().any(|plan| {
+            plan.secrets == Some(Secrets::Refuse)
+                || plan.routes.is_some()
+                || plan.asks_per_minute.is_some()
+        })
+    }
 }
 
 impl Session {
     /// What holds for a question that comes up now.
     pub(super) fn plan(&self, elicitation: &Elicitation) -> Plan {
+        let server = self.server.asker.server.as_str();
+        self.rules
+            .plan(server, &self.open_tools(), mode_of(elicitation))
+    }
+
+    /// True if the policy has something to say about questions that come up now, whatever they are.
+    pub(super) fn judges_questions(&self) -> bool {
+        let server = self.server.asker.server.as_str();
+        self.rules.judges_questions(server, &self.open_tools())
+    }
+
+    /// The tools that are being called.
+    fn open_tools(&self) -> Vec<String> {
         let named = self.calls.tools().chain(self.claims.tools()).flatten();
         let tools = named.filter_map(|name| serde_json::from_slice(name).ok());
-        let tools: Vec<String> = tools.collect();
-        let server = self.server.asker.server.as_str();
-        self.rules.plan(server, &tools, mode_of(elicitation))
+        tools.collect()
     }
 
     /// Whether some calls need somebody's agreement.
@@ -122,6 +148,9 @@ impl Session {
         elicitation: &mut Elicitation,
         plan: &Plan,
     ) -> Option<String> {
+        if let Some(why) = verdict::refusal(elicitation, self.rules.locale) {
+            return Some(format!("this link is refused: {why}"));
+        }
         if plan.secrets != Some(Secrets::Allow) && asks_secret(elicitation) {
             if plan.secrets == Some(Secrets::Refuse) {
                 let why = "this form asks for a secret, and the policy forbids that: use URL mode";
@@ -153,6 +182,7 @@ impl Session {
         let modes = self.modes();
         let routes = plan.routes.as_ref()?;
         routes.first(|route| match route {
+            Route::Client | Route::Model if self.is_anybodys(calls) => false,
             Route::Client => {
                 let is_heard = !self.in_rounds || !calls.is_empty();
                 is_heard && modes.has(mode) && self.renders(elicitation)
@@ -160,6 +190,21 @@ impl Session {
             Route::Page | Route::Api => true,
             Route::Model => self.model_may(elicitation, calls, plan),
         })
+    }
+
+    /// Who is asked after the client, if a question of the client's comes back without an answer.
+    pub(super) fn next_route(&self, question: &Question) -> Option<Route> {
+        let mut plan = self.plan(&question.elicitation);
+        let is_server = matches!(question.wanted_by, WantedBy::Server(_));
+        plan.routes = plan.routes.map(|routes| {
+            let others = routes.without(Route::Client);
+            // A model cannot agree for a person to what a model wants to do.
+            match is_server {
+                true => others,
+                false => others.without(Route::Model),
+            }
+        });
+        self.route(&question.elicitation, &question.calls, &plan)
     }
 
     /// Whether the client can show a question to a person.

@@ -25,6 +25,8 @@ pub struct Question {
     pub at: At,
     /// The name by which the server will say that a link has served its purpose.
     link: Option<String>,
+    /// True if the question itself can't be read: then its answer can't be checked.
+    is_unread: bool,
 }
 
 /// Who waits for the answer.
@@ -44,7 +46,7 @@ pub enum At {
     Client {
         told: Option<Box<Telling>>,
         since: Instant,
-        until: Option<Instant>,
+        until: Instant,
     },
     /// People, at the desk.
     Desk(State),
@@ -77,7 +79,14 @@ impl Question {
             calls,
             at,
             link,
+            is_unread: false,
         }
+    }
+
+    /// Stands for a question that can't be read.
+    pub fn unread(mut self) -> Self {
+        self.is_unread = true;
+        self
     }
 
     pub fn is_at_desk(&self) -> bool {
@@ -167,21 +176,35 @@ impl Question {
     pub fn said(&self, now: Instant, members: &Members<'_>, rules: &Rules) -> Option<Outcome> {
         let result = serde_json::from_slice(members.result?).ok()?;
         let result = ElicitResult::read(result).ok()?;
-        if self.is_unattended(now, &result) {
-            return None;
-        }
         let answer = self.elicitation.answer(result, &rules.limits);
-        let by = By {
-            route: Route::Client,
-            human: true,
-        };
+        let by = self.by_client(now);
         answer.ok().map(|answer| Outcome::Answered(answer, by))
     }
 
-    /// Whether the client said no before anybody can have read the question.
-    fn is_unattended(&self, now: Instant, result: &ElicitResult) -> bool {
-        matches!(self.at, At::Client { since, .. } if now.duration_since(since) < FASTEST_ANSWER.get())
-            && result.action() != Action::Accept
+    /// True if the client answered before a person can have read the question, and that answer doesn't count: a
+    /// refusal, or whatever it says to a question of our own. `approves`: the client is known to approve on behalf of
+    /// its user.
+    pub fn is_unattended(&self, now: Instant, members: &Members<'_>, approves: bool) -> bool {
+        if self.by_client(now).human || self.is_unread {
+            return false;
+        }
+        let result = members
+            .result
+            .and_then(|json| serde_json::from_slice(json).ok());
+        let Some(Ok(result)) = result.map(ElicitResult::read) else {
+            return false;
+        };
+        let is_ours = matches!(self.wanted_by, WantedBy::Confirmation(_));
+        result.action() != Action::Accept || (is_ours && !approves)
+    }
+
+    /// Who answers, if the client does so now. It is no person who answers faster than one can read.
+    fn by_client(&self, now: Instant) -> By {
+        let is_fast = matches!(self.at, At::Client { since, .. } if now.duration_since(since) < FASTEST_ANSWER.get());
+        By {
+            route: Route::Client,
+            human: !is_fast,
+        }
     }
 
     fn passed(
@@ -191,25 +214,50 @@ impl Question {
         result: &[u8],
         rules: &Rules,
     ) -> Result<Option<Frame>, Refused> {
-        let unreadable = |why: &dyn Display| Refused {
-            why: format!("midcall: the client's answer cannot be read: {why}"),
-            problems: Vec::new(),
-        };
-        let result: Value =
-            serde_json::from_slice(result).map_err(|_| unreadable(&"it is not JSON"))?;
-        let result = ElicitResult::read(result).map_err(|why| unreadable(&why))?;
-        if self.is_unattended(now, &result) {
-            tracing::warn!("the client said no at once: it has not asked anybody");
-            let by = By {
-                route: Route::Client,
-                human: false,
-            };
-            let told = json!({"state": "answered", "by": by, "reason": "unattended"});
-            let result = serde_json::to_string(&result.with_outcome(told).write());
-            let edited = result
-                .ok()
-                .and_then(|result| frame.with(&["result"], &result));
+        let unread =
+            serde_json::from_slice(result).map_err(|_| Refused::unreadable(&"it is not JSON"));
+        let result = ElicitResult::read(unread?).map_err(|why| Refused::unreadable(&why))?;
+        let outcome = self.outcome(now, &result);
+        let edited = self.checked(frame, result, rules)?;
+        let Some(outcome) = outcome else {
             return Ok(edited);
+        };
+        let told = with_outcome(edited.as_ref().unwrap_or(frame), outcome);
+        told.map(Some)
+            .ok_or_else(|| Refused::unreadable(&"it has no result"))
+    }
+
+    /// What the server is told of who answered, where the client's words alone would not be the truth.
+    fn outcome(&self, now: Instant, result: &ElicitResult) -> Option<Value> {
+        let by = self.by_client(now);
+        let is_claimed =
+            (result.meta.as_ref()).is_some_and(|meta| meta.contains_key(meta::OUTCOME));
+        if by.human && !is_claimed && !self.is_unread {
+            return None;
+        }
+        let mut outcome = json!({"state": "answered", "by": by});
+        if !by.human && result.action() != Action::Accept {
+            outcome["reason"] = "unattended".into();
+        }
+        if self.is_unread {
+            outcome["checked"] = false.into();
+        }
+        Some(outcome)
+    }
+
+    /// The response as the server is sent it, if its content has to change. An answer that doesn't fit is refused.
+    fn checked(
+        self,
+        frame: &Frame,
+        result: ElicitResult,
+        rules: &Rules,
+    ) -> Result<Option<Frame>, Refused> {
+        if self.is_unread {
+            let content = json!(result.content()).to_string();
+            return match content.len() <= rules.limits.content_bytes {
+                true => Ok(None),
+                false => Err(Refused::unreadable(&"it is too long")),
+            };
         }
         let unfit = Refused::unfit;
         let (
@@ -236,11 +284,12 @@ impl Question {
             .answer(result, &rules.limits)
             .map_err(unfit)?;
         let result = self.elicitation.result(answer);
-        let content = serde_json::to_string(&result.content()).map_err(|why| unreadable(&why))?;
+        let content =
+            serde_json::to_string(&result.content()).map_err(|why| Refused::unreadable(&why))?;
         let edited = frame.with(&["result", "content"], &content);
         edited
             .map(Some)
-            .ok_or_else(|| unreadable(&"it has no content"))
+            .ok_or_else(|| Refused::unreadable(&"it has no content"))
     }
 
     /// What the server is told when somebody opens the link.
@@ -302,6 +351,13 @@ struct Refused {
 }
 
 impl Refused {
+    fn unreadable(why: &dyn Display) -> Self {
+        Self {
+            why: format!("midcall: the client's answer cannot be read: {why}"),
+            problems: Vec::new(),
+        }
+    }
+
     /// Names fields, not values: what a client sends may be what a person typed.
     fn unfit(Unfit { problems }: Unfit) -> Self {
         let named = |problem: &Problem| match problem.path.as_str() {
@@ -325,6 +381,14 @@ impl Refused {
         let data = json!({meta::PROBLEMS: self.problems}).to_string();
         error.with(&["error", "data"], &data).unwrap_or(error)
     }
+}
+
+/// A client's response that says how the question ended, whatever the client itself says of that.
+fn with_outcome(frame: &Frame, outcome: Value) -> Option<Frame> {
+    let (_, members) = frame.peek()?;
+    let result = serde_json::from_slice(members.result?).ok()?;
+    let result = ElicitResult::read(result).ok()?.with_outcome(outcome);
+    frame.with(&["result"], &serde_json::to_string(&result.write()).ok()?)
 }
 
 /// What the server is told of a question that nobody was asked.

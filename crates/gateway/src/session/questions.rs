@@ -1,6 +1,6 @@
 //! Questions that are not answered yet, the oldest first.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use super::question::Question;
 use crate::frame::Id;
@@ -16,7 +16,15 @@ pub struct Questions {
     /// By the id of the request that asks: the server's, or one of ours to the client.
     ids: HashMap<Id, Turn>,
     last: Turn,
+    /// The ids of the latest questions that are over.
+    over: VecDeque<Id>,
+    /// Ids that the server cancelled before it asked. `rmcp` writes each message in a task of its own, so a
+    /// cancellation can overtake the request that it cancels.
+    cancelled_early: VecDeque<Id>,
 }
+
+/// How many ids of past questions are remembered, and how many of questions that may still come.
+const REMEMBERED: usize = 64;
 
 impl Questions {
     /// Adds one that is asked by a request of that id.
@@ -50,8 +58,22 @@ impl Questions {
         let (id, question) = self.open.remove(&turn)?;
         if let Some(id) = id {
             self.ids.remove(&id);
+            remember(&mut self.over, id);
         }
         Some(question)
+    }
+
+    /// The server cancelled a question that isn't open. Unless it is over, it may still come.
+    pub fn cancel_early(&mut self, id: Id) {
+        if !self.over.contains(&id) {
+            remember(&mut self.cancelled_early, id);
+        }
+    }
+
+    /// True, once, if the server cancelled the question of this id before it asked.
+    pub fn take_cancelled(&mut self, id: &Id) -> bool {
+        let at = self.cancelled_early.iter().position(|early| early == id);
+        at.and_then(|at| self.cancelled_early.remove(at)).is_some()
     }
 
     pub fn len(&self) -> usize {
@@ -73,4 +95,11 @@ impl Questions {
         open.into_iter()
             .map(|(turn, (_, question))| (turn, question))
     }
+}
+
+fn remember(ids: &mut VecDeque<Id>, id: Id) {
+    if ids.len() == REMEMBERED {
+        ids.pop_front();
+    }
+    ids.push_back(id);
 }

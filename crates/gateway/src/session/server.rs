@@ -15,6 +15,10 @@ use crate::route::Route;
 /// How many questions may be open at once. The desk has its own, lower bounds.
 const MOST_QUESTIONS: usize = 1_000;
 
+/// Why a server that several clients share can't ask one of them.
+const ANYBODYS: &str =
+    "midcall: several clients have calls open here, and which of them this is for isn't known";
+
 impl Session {
     pub(super) fn server_says(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
         let Some((kind, members)) = frame.peek() else {
@@ -23,6 +27,9 @@ impl Session {
         };
         let edited = match kind {
             Kind::Response { id: Some(id) } => {
+                if let Some(refused) = members.error.and_then(|it| self.refused_links(&id, it)) {
+                    return self.server_says(now, refused, acts);
+                }
                 let (id, mapped) = match self.errands.call(&id) {
                     Some(call) => (call.clone(), frame.with(&["id"], call.as_json())),
                     // A call that was made again, and that nobody waits for any more.
@@ -45,15 +52,21 @@ impl Session {
                     return;
                 }
                 self.errands.remove(&id);
+                let why = Withdrawn::ByServer;
+                self.end_questions(now, self.questions_of(&id, why), why, acts);
                 if self.claims.has(&id) {
                     self.closed(&id);
                     let told = self.claims.result(&id, mapped.unwrap_or(frame), now);
                     return self.collected(told, acts);
                 }
-                let wanted = self.closed(&id);
+                let Some(wanted) = self.closed(&id) else {
+                    // It came twice, or after the call was taken back, or nobody asked.
+                    tracing::debug!("an answer of the server was dropped: nobody waits for it");
+                    return;
+                };
                 if self.opening.as_ref() == Some(&id) {
                     self.initialized(&frame, &members)
-                } else if wanted == Some(Wants::Tools) && self.reads_tools() {
+                } else if wanted == Wants::Tools && self.reads_tools() {
                     let added = self.added_tools();
                     members
                         .result
@@ -64,6 +77,17 @@ impl Session {
             }
             Kind::Request { id, method } if method == ElicitRequestParams::METHOD => {
                 return self.question(now, frame.clone(), id, &members, acts);
+            }
+            // What a server wants of one client's model, or to know of its folders, is none of another's business.
+            Kind::Request { id, method }
+                if method != "ping" && self.is_anybodys(&self.candidates()) =>
+            {
+                let error = Frame::error(Some(&id), code::INVALID_REQUEST, ANYBODYS);
+                return acts.push(Act::ToServer(error));
+            }
+            Kind::Request { id, .. } => {
+                self.passed.add(id);
+                None
             }
             Kind::Notification { method } => match &*method {
                 "notifications/progress" if self.claims.is_silent(members.progress_token) => return,
@@ -76,14 +100,17 @@ impl Session {
                 "notifications/elicitation/complete" if self.complete(&members, acts) => return,
                 _ => None,
             },
-            // A question in company is still a question.
-            Kind::Batch if are_questions(&frame) => {
+            Kind::Batch => {
                 for part in frame.parts() {
                     self.server_says(now, part, acts);
                 }
                 return;
             }
-            _ => None,
+            Kind::Wrong { id, why } => {
+                tracing::warn!("a message of the server was refused: {why}");
+                return acts.push(Act::ToServer(Frame::refused(id.as_ref(), why)));
+            }
+            Kind::Response { id: None } | Kind::Odd => None,
         };
         acts.push(Act::ToClient(edited.unwrap_or(frame)));
     }
@@ -113,9 +140,18 @@ impl Session {
             let why = Outcome::Withdrawn(Withdrawn::ByClient);
             return acts.push(Act::ToServer(question::nobody(&id, &why)));
         }
+        if self.questions.take_cancelled(&id) {
+            let why = Outcome::Withdrawn(Withdrawn::ByServer);
+            return acts.push(Act::ToServer(question::nobody(&id, &why)));
+        }
         let refused = |code, why: &str| Act::ToServer(Frame::error(Some(&id), code, why));
-        if self.questions.len() >= MOST_QUESTIONS || self.questions.turn(&id).is_some() {
+        let is_used = self.questions.turn(&id).is_some() || self.passed.has(&id);
+        if is_used || self.questions.len() >= MOST_QUESTIONS {
             let told = "midcall: this id is in use, or too many questions are open";
+            return acts.push(refused(code::INVALID_REQUEST, told));
+        }
+        if members.is_ambiguous {
+            let told = "midcall: the question's params have a member twice, or in other letters";
             return acts.push(refused(code::INVALID_REQUEST, told));
         }
         let asker = Asker {
@@ -126,17 +162,17 @@ impl Session {
             .params
             .and_then(|params| str::from_utf8(params).ok());
         let read = Elicitation::read(params.unwrap_or("null"), asker, &self.rules.limits);
-        let modes = self.modes();
         let mut elicitation = match read {
             Ok(elicitation) => elicitation,
-            // A client that can ask may understand it all the same.
-            Err(_) if modes.form && self.rules.routes.has(Route::Client) => {
-                return acts.push(Act::ToClient(frame));
+            Err(error) => {
+                let passed = self.pass_unread(now, frame, id.clone(), &error, acts);
+                if let Err(why) = passed {
+                    acts.push(refused(code::INVALID_PARAMS, &why));
+                }
+                return;
             }
-            Err(error) => return acts.push(refused(code::INVALID_PARAMS, &error.to_string())),
         };
-        let mut calls = self.calls.at_server();
-        calls.extend(self.claims.running());
+        let calls = self.candidates();
         let plan = self.plan(&elicitation);
         if let Some(why) = self.forbidden(now, &mut elicitation, &plan) {
             let told = format!("midcall: {why}");
@@ -144,16 +180,17 @@ impl Session {
         }
         let route = self.route(&elicitation, &calls, &plan);
         let wanted_by = WantedBy::Server(id.clone());
-        let new = |at| Question::new(elicitation.clone(), wanted_by.clone(), calls, at);
+        let new = |at| Question::new(elicitation.clone(), wanted_by.clone(), calls.clone(), at);
         match route {
             Some(Route::Client) => {
-                let until = self.client_until(now, &elicitation, &wanted_by);
+                let until = now + self.patience(&elicitation);
                 let question = new(At::Client {
                     told: self.told(&elicitation),
                     since: now,
                     until,
                 });
-                acts.push(Act::ToClient(question.told(&frame).unwrap_or(frame)));
+                let told = question.told(&frame).unwrap_or(frame);
+                acts.push(Act::ToClient(self.warned(&elicitation, told)));
                 self.questions.add(Some(id), question);
             }
             Some(Route::Page | Route::Api) => {
@@ -164,6 +201,9 @@ impl Session {
             Some(Route::Model) => {
                 let question = new(At::Desk(State::Coming));
                 self.ask_model(now, question, Some(id), acts);
+            }
+            None if self.is_anybodys(&calls) => {
+                acts.push(refused(code::INVALID_REQUEST, ANYBODYS));
             }
             None => {
                 let nobody = Outcome::Unavailable(Unavailable::NoRoute);
@@ -190,8 +230,12 @@ impl Session {
 
     /// The server takes a question back; `true` if the client never heard of it.
     fn server_cancelled(&mut self, members: &Members<'_>, acts: &mut Vec<Act>) -> bool {
-        let id = members.request_id.and_then(Id::read);
-        let Some(turn) = id.and_then(|id| self.questions.turn(&id)) else {
+        let Some(id) = members.request_id.and_then(Id::read) else {
+            return false;
+        };
+        let Some(turn) = self.questions.turn(&id) else {
+            self.passed.remove(&id);
+            self.questions.cancel_early(id);
             return false;
         };
         let Some(question) = self.questions.remove(turn) else {
@@ -239,11 +283,4 @@ impl Session {
 /// What a client is told of a call that a server left behind.
 pub fn gone_words(how: &str) -> String {
     format!("midcall: the server {how} before it answered")
-}
-
-/// Whether a batch holds a question.
-fn are_questions(batch: &Frame) -> bool {
-    batch.parts().iter().any(|part| {
-        matches!(part.peek(), Some((Kind::Request { method, .. }, _)) if method == ElicitRequestParams::METHOD)
-    })
 }

@@ -20,6 +20,8 @@ pub struct World {
     pub to_client: Vec<Value>,
     pub to_server: Vec<Value>,
     pub asked: Vec<(Turn, Box<Elicitation>)>,
+    /// True if the client answers before a person can have read the question.
+    pub answers_at_once: bool,
     pub withdrawn: Vec<(Turn, Withdrawn)>,
     pub completed: Vec<(Turn, By)>,
     pub noise: usize,
@@ -40,6 +42,7 @@ impl World {
             to_client: Vec::new(),
             to_server: Vec::new(),
             asked: Vec::new(),
+            answers_at_once: false,
             withdrawn: Vec::new(),
             completed: Vec::new(),
             noise: 0,
@@ -89,6 +92,9 @@ impl World {
     }
 
     pub fn client(&mut self, message: Value) {
+        if !self.answers_at_once && is_answer(&message) {
+            self.passes(A_MOMENT);
+        }
         self.on(Event::Client(Frame::write(&message)));
     }
 
@@ -149,6 +155,14 @@ impl World {
     pub fn ends(&mut self, nth: u64, outcome: Outcome) {
         self.on(Event::Ended(Turn(nth), outcome));
     }
+}
+
+/// What a person takes at least to read a question and answer it.
+pub const A_MOMENT: Duration = Duration::from_millis(300);
+
+/// True if a client's message answers questions, in the words of either era.
+pub fn is_answer(message: &Value) -> bool {
+    message["result"]["action"].is_string() || message["params"]["inputResponses"].is_object()
 }
 
 pub const PAGE: By = By {

@@ -19,7 +19,7 @@ sys.path.append(str(pathlib.Path(__file__).parents[1]))
 from answers import answered, give, prepare
 
 TIMEOUT = 600
-"""Seconds: longer than anything here takes."""
+"""Seconds: longer than anything here takes, unless a step has a `timeout` of its own, in milliseconds."""
 
 
 def tell(**line) -> None:
@@ -60,11 +60,12 @@ async def call(client: Client, step: dict) -> None:
         tell(**of, progress={"progress": progress, "total": total, "message": message})
 
     follow = None if step.get("quiet") else progress
+    seconds = step["timeout"] / 1000 if "timeout" in step else TIMEOUT
     try:
         if "method" in step:
             result = await client.session.send_request(Request(method=step["method"], params=None), Result)
         else:
-            result = await client.call_tool(step["tool"], step.get("arguments", {}), TIMEOUT, follow)
+            result = await client.call_tool(step["tool"], step.get("arguments", {}), seconds, follow)
         tell(**of, result=plain(result))
     except MCPError as error:
         tell(**of, error=plain(error.error))

@@ -12,7 +12,7 @@ const { StreamableHTTPClientTransport } = require(`${version}/client/streamableH
 const { CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema, ResultSchema } = require(`${version}/types.js`);
 
 /** Longer than anything here takes: the SDK's own minute is over too soon on a machine that is busy. */
-const timeout = 600_000;
+const TIMEOUT = 600_000;
 const DECLARED = { "form+url": { form: {}, url: {} }, form: { form: {} }, "{}": {} };
 const tell = (line) => process.stdout.write(JSON.stringify(line) + "\n");
 const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
@@ -40,15 +40,15 @@ const transport = url ? new StreamableHTTPClientTransport(new URL(url)) : new St
 let revision;
 const agree = transport.setProtocolVersion?.bind(transport);
 transport.setProtocolVersion = (agreed) => agree?.((revision = agreed)) ?? (revision = agreed);
-await client.connect(transport, { timeout });
+await client.connect(transport, { timeout: TIMEOUT });
 tell({ opened: { server: client.getServerVersion(), revision } });
-tell({ tools: (await client.listTools({}, { timeout })).tools.map(({ name }) => name) });
+tell({ tools: (await client.listTools({}, { timeout: TIMEOUT })).tools.map(({ name }) => name) });
 
 /** What takes a call back. */
 const taking = new Map();
 
 /** Calls a tool or another method, and tells how that went. */
-async function call({ call, method, tool, arguments: given = {}, answers = [], quiet, answer, takeBack }) {
+async function call({ call, method, tool, arguments: given = {}, answers = [], quiet, timeout = TIMEOUT, answer, takeBack }) {
   if (answer) return give(answer);
   if (takeBack) return taking.get(takeBack).abort("taken back");
   prepare(answers, call !== undefined);

@@ -128,8 +128,12 @@ async fn sit(server: Arc<Hosted>, room: Room, errors: Printer, seat: Seat) {
         }
     };
     let (events, news) = unbounded_channel();
+    let bridge = Bridge::new(server.rules.clone(), server.era);
     let attendant = Attendant {
-        bridge: Bridge::new(server.rules.clone(), server.era),
+        bridge: match seat.is_shared() {
+            true => bridge.shared(),
+            false => bridge,
+        },
         client: ClientEnd::Seat(seat),
         server: started,
         place: server.place.clone(),

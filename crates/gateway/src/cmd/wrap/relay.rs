@@ -294,7 +294,7 @@ impl Relay {
                 }
                 // The bridge has seen to it.
                 Act::Elsewhere(..) => {}
-                Act::Noise(frame) => drop(self.errors.print(&frame.into_bytes())),
+                Act::Noise(frame) => drop(self.errors.noise(&frame.into_bytes())),
             }
         }
         // What cannot get out at once is waited for, and there an error is seen to.

@@ -313,3 +313,31 @@ fn a_server_may_look_whether_anybody_is_there() {
         json!({"jsonrpc": "2.0", "id": "p", "result": {}})
     );
 }
+
+#[test]
+fn a_client_changes_its_era_only_between_calls() {
+    let mut world = World::new("client,page");
+    let opening = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params":
+        {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}});
+    world.client(opening.clone());
+    let sent = world.told_server();
+    world.client(modern(1, "tools/call", json!({"name": "book"}), both()));
+    let told = world.told_client();
+    assert_eq!(
+        (&told["id"], &told["error"]["code"]),
+        (&json!(1), &json!(-32600))
+    );
+    world.server(
+        json!({"jsonrpc": "2.0", "id": sent["id"], "result": {"protocolVersion": "2025-11-25",
+        "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}}),
+    );
+    assert_eq!(world.told_client()["id"], 0);
+
+    let mut world = modern_to_legacy("client,page", both());
+    world.client(modern(1, "tools/call", json!({"name": "book"}), both()));
+    let sent = world.told_server();
+    world.client(opening);
+    assert_eq!(world.told_client()["error"]["code"], -32600);
+    world.server(json!({"jsonrpc": "2.0", "id": sent["id"], "result": {"content": []}}));
+    assert_eq!(world.told_client()["id"], 1);
+}

@@ -19,7 +19,7 @@ use tokio::time::Instant;
 
 use super::bridge::{Bridge, ServerEra};
 use crate::frame::Frame;
-use crate::session::world::{rules, waiting};
+use crate::session::world::{A_MOMENT, is_answer, rules, waiting};
 use crate::session::{Act, Event, Rules, Turn};
 
 /// A bridge, what it did, and the clock.
@@ -29,6 +29,8 @@ struct World {
     to_client: Vec<Value>,
     to_server: Vec<Value>,
     asked: Vec<(Turn, Box<Elicitation>)>,
+    /// True if the client answers before a person can have read the question.
+    answers_at_once: bool,
     withdrawn: Vec<(Turn, Withdrawn)>,
     started: usize,
     to_beside: Vec<Value>,
@@ -48,6 +50,7 @@ impl World {
             to_client: Vec::new(),
             to_server: Vec::new(),
             asked: Vec::new(),
+            answers_at_once: false,
             withdrawn: Vec::new(),
             started: 0,
             to_beside: Vec::new(),
@@ -77,6 +80,9 @@ impl World {
     }
 
     fn client(&mut self, message: Value) {
+        if !self.answers_at_once && is_answer(&message) {
+            self.passes(A_MOMENT);
+        }
         self.on(Event::Client(Frame::write(&message)));
     }
 

@@ -101,6 +101,7 @@ fn a_task_is_a_call_that_takes_its_time() {
     let update = world.server_answers(json!({"resultType": "complete"}));
     assert_eq!(update["method"], "tasks/update");
     assert_eq!(update["params"]["inputResponses"], json!({"k": monday()}));
+    world.answers_at_once = true; // It has been shown for as long as the first.
     world.client(json!({"jsonrpc": "2.0", "id": second["id"], "result": {"action": "decline"}}));
     let update = world.server_answers(json!({"resultType": "complete"}));
     assert_eq!(

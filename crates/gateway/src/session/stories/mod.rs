@@ -12,13 +12,11 @@ use crate::frame::Frame;
 
 mod bytes;
 mod confirm;
+mod hostile;
 mod links;
 mod model;
 mod plan;
 mod task;
-
-/// Longer than a client needs that asks nobody.
-const A_MOMENT: Duration = Duration::from_millis(300);
 
 fn accepted(elicitation: &Elicitation, content: Value) -> Answer {
     let Wanted::Form(form) = &elicitation.wanted else {
@@ -48,7 +46,6 @@ fn a_client_that_can_ask_is_asked_and_heard_word_for_word() {
     ] {
         world.asks(id, params.clone());
         assert_eq!(world.told_client()["params"], params);
-        world.passes(A_MOMENT);
         let answer = json!({"jsonrpc": "2.0", "id": id, "result": result});
         world.client(answer.clone());
         assert_eq!(world.told_server(), answer);
@@ -206,6 +203,33 @@ fn a_server_that_takes_its_question_back_closes_it_where_it_is_shown() {
     world.server(cancelled(7));
     assert_eq!(world.told_client(), cancelled(7));
     assert!(world.withdrawn.is_empty());
+}
+
+#[test]
+fn a_cancellation_that_overtakes_its_question_ends_it() {
+    let cancelled = |id: u64| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    let clients = [json!({}), both()];
+    for capabilities in clients {
+        let mut world = World::opened("client,page", "2025-11-25", capabilities, "2025-11-25");
+        world.calls(1);
+        world.server(cancelled(7));
+        world.to_client.clear();
+        world.asks(7, day());
+        assert!(world.asked.is_empty(), "no person sees it");
+        assert!(world.to_client.is_empty(), "nor does the client");
+        let told = world.told_server();
+        assert_eq!(told["result"]["action"], "cancel");
+        let outcome = &told["result"]["_meta"]["dev.midcall/outcome"];
+        assert_eq!(outcome["state"], "withdrawn");
+    }
+
+    // A cancellation that comes too late says nothing about the next question of that id.
+    let mut world = World::plain();
+    world.asks(7, day());
+    world.ends(1, Outcome::TimedOut);
+    world.server(cancelled(7));
+    world.asks(7, day());
+    assert_eq!(world.asked.len(), 2);
 }
 
 #[test]
@@ -515,7 +539,8 @@ fn a_question_that_is_being_taken_back_keeps_no_call_waiting() {
 
 #[test]
 fn a_no_that_comes_at_once_is_told_as_nobodys() {
-    let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+    let mut world = World::opened("client", "2025-11-25", both(), "2025-11-25");
+    world.answers_at_once = true;
     for action in ["decline", "cancel"] {
         world.asks(7, day());
         world.client(
@@ -529,10 +554,8 @@ fn a_no_that_comes_at_once_is_told_as_nobodys() {
             json!({"x": 1, "dev.midcall/outcome": unattended})
         );
     }
-    // It is not asked again by another way, and never becomes a yes.
-    assert!(world.asked.is_empty());
+    world.answers_at_once = false;
     world.asks(8, day());
-    world.passes(A_MOMENT);
     world.client(json!({"jsonrpc": "2.0", "id": 8, "result": {"action": "decline"}}));
     assert_eq!(world.told_server()["result"], json!({"action": "decline"}));
 }
@@ -562,7 +585,6 @@ fn where_nobody_can_be_asked_the_server_hears_that() {
 #[test]
 fn an_answer_after_its_time_is_nobodys() {
     let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
-    world.session.keep_time();
     world.calls(1);
     world.asks(7, day());
     world.to_client.clear();

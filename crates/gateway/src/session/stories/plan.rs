@@ -66,6 +66,27 @@ fn a_policy_may_refuse_secrets_and_too_many_questions() {
 }
 
 #[test]
+fn a_policy_refuses_secrets_in_disguise() {
+    for name in [
+        "pass\u{200b}word",
+        "p\u{430}ssword",
+        "pass_word",
+        "passw0rd",
+        "contraseña",
+        "パスワード",
+    ] {
+        let mut world = world("secrets = \"refuse\"\n", both());
+        calls(&mut world, 1, "look");
+        let secret = json!({"message": "?", "requestedSchema": {"type": "object", "properties": {name: {"type": "string"}}}});
+        world.asks(7, secret);
+        let told = world.told_server();
+        let why = told["error"]["message"].as_str().unwrap();
+        assert!(why.contains("URL mode"), "{name}: {told}");
+        assert!(world.asked.is_empty(), "{name}");
+    }
+}
+
+#[test]
 fn a_policy_says_which_calls_are_confirmed() {
     let mut world = world("[[rule]]\ntool = \"drop\"\nconfirm = \"all\"\n", json!({}));
     calls(&mut world, 1, "look");

@@ -7,7 +7,7 @@ use midcall_core::wire::code;
 use serde_json::{Value, json};
 
 use super::streams::OpenError;
-use crate::frame::{Frame, Id};
+use crate::frame::{Frame, Id, Wrong};
 
 /// Why a message is refused.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +45,8 @@ pub enum Fault {
     Envelope(&'static str),
     #[error("{0}")]
     Invalid(&'static str),
+    #[error(transparent)]
+    Wrong(#[from] Wrong),
     #[error("a request with this id is open")]
     IdInUse,
     #[error("too much is open here: try again later")]
@@ -73,6 +75,7 @@ impl Fault {
             | Self::UnknownEvent
             | Self::UnknownRevision
             | Self::Invalid(_)
+            | Self::Wrong(_)
             | Self::IdInUse => (StatusCode::BAD_REQUEST, code::INVALID_REQUEST),
             Self::Envelope(_) => (StatusCode::BAD_REQUEST, code::INVALID_PARAMS),
             Self::Mismatch(_) => (StatusCode::BAD_REQUEST, code::HEADER_MISMATCH),

@@ -117,8 +117,8 @@ impl Message {
                 let peeked: Option<Vec<_>> = parts.iter().map(Frame::peek).collect();
                 let peeked = peeked.ok_or((None, Fault::NotAMessage))?;
                 let is_modern = |(_, members): &(Kind<'_>, Members<'_>)| members.revision.is_some();
-                if peeked.is_empty() || names_modern || peeked.iter().any(is_modern) {
-                    return invalid("no batch is taken in this revision, and no empty one in any");
+                if names_modern || peeked.iter().any(is_modern) {
+                    return invalid("no batch is taken in this revision");
                 }
                 let is_request = |(kind, _): &(Kind<'_>, _)| matches!(kind, Kind::Request { .. });
                 Ok(match peeked.iter().any(is_request) {
@@ -127,6 +127,7 @@ impl Message {
                 })
             }
             Kind::Odd => invalid("the id of the request is none"),
+            Kind::Wrong { id, why } => Err((id, Fault::Wrong(why))),
         }
     }
 }
@@ -370,7 +371,7 @@ mod tests {
             (&answer, &[V], "-32600"),
             (&json!([ping, told]), &[], "Requests"),
             (&json!([told, answer]), &[], "Tells(News)"),
-            (&json!([]), &[], "-32600"),
+            (&json!([]), &[], "Wrong(EmptyBatch)"),
             (&json!([ping]), &[V], "-32600"),
             (&json!([1]), &[], "-32600"),
             (&mixed, &[], "-32600"),

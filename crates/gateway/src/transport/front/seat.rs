@@ -101,6 +101,11 @@ impl Seat {
         }
     }
 
+    /// True if several clients may sit here.
+    pub fn is_shared(&self) -> bool {
+        self.party.streams().is_shared()
+    }
+
     /// Whether the clients have enough to read.
     pub fn is_full(&self) -> bool {
         self.party.streams().is_full()

@@ -140,6 +140,11 @@ impl Streams {
         Ok((nth, told))
     }
 
+    /// True if several clients may sit here.
+    pub fn is_shared(&self) -> bool {
+        self.whose == Whose::Shared
+    }
+
     /// Takes a message of the session's to where it belongs.
     pub fn send(&mut self, frame: &Frame) {
         let Some((kind, members)) = frame.peek() else {
@@ -163,6 +168,7 @@ impl Streams {
                 }
             }
             Kind::Odd => self.push(BY_GET, frame, false),
+            Kind::Wrong { .. } => {} // The session refuses those.
         }
     }
 

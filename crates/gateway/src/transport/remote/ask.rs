@@ -142,7 +142,7 @@ impl Remote {
                 }
                 self.tell(frame.clone(), None);
             }
-            Kind::Notification { .. } | Kind::Odd => {
+            Kind::Notification { .. } | Kind::Odd | Kind::Wrong { .. } => {
                 self.tell(frame.clone(), None);
             }
         }

@@ -67,7 +67,8 @@ impl Remote {
                     self.said(tag, part);
                 }
             }
-            Kind::Odd => self.ready.push_back(frame),
+            // The session answers for what is wrong.
+            Kind::Odd | Kind::Wrong { .. } => self.ready.push_back(frame),
         }
     }
 

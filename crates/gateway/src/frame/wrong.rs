@@ -1,0 +1,109 @@
+//! Messages that are refused whatever they say.
+//!
+//! Two readers may understand such a message in two ways, and then the one that Midcall judges isn't the one that its
+//! receiver gets; or reading it costs more than it is worth.
+
+/// How many messages a batch may have.
+pub const MOST_PARTS: usize = 100;
+
+/// Why a message is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Wrong {
+    /// A batch has no messages.
+    #[error("a batch must contain a message")]
+    EmptyBatch,
+    /// A batch has a batch among its messages.
+    #[error("a batch can't contain another batch")]
+    NestedBatch,
+    /// A batch has more than `MOST_PARTS` messages.
+    #[error("a batch can contain at most {MOST_PARTS} messages")]
+    LongBatch,
+    /// A member of the message is there twice, or its name is also there in other letters (`Method`).
+    #[error("the message has the member \"{0}\" twice, or in other letters")]
+    Ambiguous(&'static str),
+}
+
+/// The names that decide what a message is.
+pub const ENVELOPE: [&str; 6] = ["id", "method", "params", "result", "error", "jsonrpc"];
+
+/// The names in `params` by which a call or a question is judged.
+pub const PARAMS: [&str; 13] = [
+    "name",
+    "arguments",
+    "_meta",
+    "requestId",
+    "progressToken",
+    "message",
+    "mode",
+    "requestedSchema",
+    "url",
+    "elicitationId",
+    "inputResponses",
+    "requestState",
+    "uri",
+];
+
+/// Which of some names an object has had, and the first that was there twice or in other letters.
+pub struct Seen<const N: usize> {
+    known: &'static [&'static str; N],
+    seen: [bool; N],
+    pub twice: Option<&'static str>,
+}
+
+impl<const N: usize> Seen<N> {
+    pub fn new(known: &'static [&'static str; N]) -> Self {
+        Self {
+            known,
+            seen: [false; N],
+            twice: None,
+        }
+    }
+
+    /// The object has a member of this name.
+    pub fn see(&mut self, name: &str) {
+        for (known, seen) in self.known.iter().zip(&mut self.seen) {
+            if *known == name {
+                if std::mem::replace(seen, true) {
+                    self.twice = Some(known);
+                }
+                return;
+            }
+        }
+        if let Some(known) = self.known.iter().find(|known| resembles(name, known)) {
+            self.twice = Some(known);
+        }
+    }
+}
+
+/// True if a reader that doesn't distinguish capital letters takes the name for a known one. Go's does, and it also
+/// takes the long s and the Kelvin sign for letters of the alphabet.
+fn resembles(name: &str, known: &str) -> bool {
+    if name.len() < known.len() || name.len() > 3 * known.len() {
+        return false;
+    }
+    let folded = name.chars().map(|letter| match letter {
+        'ſ' => 's',
+        '\u{212a}' => 'k',
+        letter => letter.to_ascii_lowercase(),
+    });
+    folded.eq(known.chars().map(|letter| letter.to_ascii_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_other_letters_are_found() {
+        for name in ["Method", "METHOD", "paramſ", "Id", "jsonRpc"] {
+            let mut seen = Seen::new(&ENVELOPE);
+            seen.see(name);
+            assert!(seen.twice.is_some(), "{name}");
+        }
+        for name in ["methods", "metho", "x-method", "", "ids", "parameters"] {
+            let mut seen = Seen::new(&ENVELOPE);
+            seen.see(name);
+            assert_eq!(seen.twice, None, "{name}");
+        }
+    }
+}

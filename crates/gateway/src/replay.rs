@@ -1,0 +1,313 @@
+//! A session played from a script, for tests that try anything.
+//!
+//! A script is lines. The first says who may be asked and which calls need approval (`client,page all`). Each other line
+//! is a step: what one side sends as it is, an answer to something that side was asked, what the person does, or how
+//! much time passes. What must hold for any script is checked here, after every step; a broken promise panics.
+//!
+//! In: [`play`]. Not here: pipes, sockets and the real clock.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use midcall_core::catalog::Locale;
+use midcall_core::{Answer, Elicitation, Limits, Values, Wanted};
+use midcall_desk::{By, Outcome, Route};
+use tokio::time::Instant;
+
+use crate::claim::Waiting;
+use crate::era::bridge::{Bridge, ServerEra};
+use crate::frame::{Frame, Id, Kind};
+use crate::route::Policy;
+use crate::session::{Act, Confirm, Event, OnUnavailable, Rules, Turn};
+
+/// Plays a script to its end.
+///
+/// | line | what happens |
+/// |---|---|
+/// | `c TEXT`, `s TEXT` | the client or the server sends TEXT |
+/// | `C NTH JSON`, `S NTH JSON` | it answers the NTH request that it was sent with a result |
+/// | `p NTH a` | the person accepts the NTH question on the page; `d` declines, `c` cancels, `o` opens a link, `t`: time is up |
+/// | `t MILLISECONDS` | time passes |
+/// | `x`, `y` | the client is gone, the server is gone |
+pub fn play(script: &str) {
+    let mut lines = script.lines();
+    let Some(mut stage) = lines.next().and_then(Stage::new) else {
+        return;
+    };
+    for line in lines {
+        stage.step(line);
+    }
+    stage.on(Event::ClientGone);
+    stage.on(Event::ServerGone("exited".to_owned()));
+    assert!(
+        stage.page.is_empty(),
+        "questions are left on the page: {:?}",
+        stage.page.keys()
+    );
+}
+
+/// The longest time that may pass in one step.
+const A_DAY: u64 = 24 * 60 * 60 * 1_000;
+
+/// Requests and answers of one id.
+#[derive(Default)]
+struct Count {
+    asked: usize,
+    answered_by_peer: usize,
+    answered: usize,
+}
+
+/// One side of the session.
+#[derive(Default)]
+struct Side {
+    /// The ids of the requests that it was sent.
+    was_asked: Vec<Id>,
+    /// Its own requests, and what came of them.
+    counts: HashMap<Id, Count>,
+}
+
+struct Stage {
+    bridge: Bridge,
+    now: Instant,
+    client: Side,
+    server: Side,
+    /// Questions that wait for a person.
+    page: BTreeMap<Turn, Box<Elicitation>>,
+    /// Every question that was ever put there.
+    asked: Vec<Turn>,
+    /// Bytes that came in, and that went out.
+    heard: usize,
+    said: usize,
+}
+
+impl Stage {
+    fn new(line: &str) -> Option<Self> {
+        let (ask, confirm) = line.split_once(' ')?;
+        let rules = Rules {
+            routes: ask.parse().ok()?,
+            policy: Policy::default(),
+            profile: None,
+            limits: Limits::default(),
+            locale: Locale::EnUs,
+            hold: Some(Duration::from_secs(45)),
+            patience: Duration::from_secs(300),
+            confirm: match confirm {
+                "all" => Confirm::All,
+                "destructive" => Confirm::Destructive,
+                _ => Confirm::Never,
+            },
+            on_unavailable: OnUnavailable::Cancel,
+            name: "server".to_owned(),
+        };
+        Some(Self {
+            bridge: Bridge::new(rules, ServerEra::Auto),
+            now: Instant::now(),
+            client: Side::default(),
+            server: Side::default(),
+            page: BTreeMap::new(),
+            asked: Vec::new(),
+            heard: 0,
+            said: 0,
+        })
+    }
+
+    fn step(&mut self, line: &str) {
+        self.heard += line.len() + 1;
+        let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match verb {
+            "c" => self.client_sends(Frame::new(format!("{rest}\n").into())),
+            "s" => self.server_sends(Frame::new(format!("{rest}\n").into())),
+            "C" | "S" => {
+                let side = if verb == "C" {
+                    &self.client
+                } else {
+                    &self.server
+                };
+                let Some(answer) = answer(side, rest) else {
+                    return;
+                };
+                match verb {
+                    "C" => self.client_sends(answer),
+                    _ => self.server_sends(answer),
+                }
+            }
+            "p" => self.person(rest),
+            "t" => self.passes(rest),
+            "x" => self.on(Event::ClientGone),
+            "y" => self.on(Event::ServerGone("exited".to_owned())),
+            _ => {}
+        }
+    }
+
+    fn client_sends(&mut self, frame: Frame) {
+        self.client.sends(&frame);
+        self.server.is_answered_by(&frame);
+        self.on(Event::Client(frame));
+    }
+
+    fn server_sends(&mut self, frame: Frame) {
+        self.server.sends(&frame);
+        self.client.is_answered_by(&frame);
+        self.on(Event::Server(frame));
+    }
+
+    fn person(&mut self, rest: &str) {
+        let (nth, does) = rest.split_once(' ').unwrap_or((rest, ""));
+        let nth: usize = nth.parse().unwrap_or_default();
+        let Some(turn) = self.page.keys().nth(nth).copied() else {
+            return;
+        };
+        let by = By {
+            route: Route::Page,
+            human: true,
+        };
+        let outcome = match does {
+            "o" => return self.on(Event::Opened(turn, by)),
+            "a" => Outcome::Answered(accepted(&self.page[&turn]), by),
+            "d" => Outcome::Answered(Answer::Declined { reason: None }, by),
+            "c" => Outcome::Answered(Answer::Cancelled, by),
+            _ => Outcome::TimedOut,
+        };
+        self.page.remove(&turn);
+        self.on(Event::Ended(turn, outcome));
+    }
+
+    /// Time passes, with every stop that the session asks for.
+    fn passes(&mut self, rest: &str) {
+        let milliseconds = rest.parse().unwrap_or(0).min(A_DAY);
+        let until = self.now + Duration::from_millis(milliseconds);
+        for _ in 0..10_000 {
+            match self.bridge.wakes_at().filter(|at| *at <= until) {
+                Some(at) => {
+                    self.now = self.now.max(at);
+                    self.on(Event::Woke);
+                }
+                None => break,
+            }
+        }
+        self.now = until;
+    }
+
+    fn on(&mut self, event: Event) {
+        let mut acts = Vec::new();
+        self.bridge.on(self.now, event, &mut acts);
+        let mut news = Vec::new();
+        for act in acts {
+            match act {
+                Act::ToClient(frame) => {
+                    self.said += frame.len();
+                    self.client.hears(&frame);
+                }
+                Act::ToServer(frame) => {
+                    self.said += frame.len();
+                    self.server.hears(&frame);
+                }
+                Act::Ask(turn, elicitation) => {
+                    assert!(!self.asked.contains(&turn), "{turn:?} is asked twice");
+                    self.asked.push(turn);
+                    self.page.insert(turn, elicitation);
+                    news.push(Event::Asked(turn, Waiting::default()));
+                }
+                Act::Withdraw(turn, why) => {
+                    if self.page.remove(&turn).is_some() {
+                        news.push(Event::Ended(turn, Outcome::Withdrawn(why)));
+                    }
+                }
+                Act::Complete(turn, by) => {
+                    if let Some(elicitation) = self.page.remove(&turn) {
+                        let answer = accepted(&elicitation);
+                        news.push(Event::Ended(turn, Outcome::Answered(answer, by)));
+                    }
+                }
+                Act::StartBeside => news.push(Event::BesideGone),
+                Act::Noise(_) | Act::ToBeside(_) => {}
+                Act::Elsewhere(..) => panic!("the bridge carries these out itself"),
+            }
+        }
+        let most = 4 * 1024 * 1024 + 256 * self.heard;
+        assert!(
+            self.said <= most,
+            "{} bytes said for {}",
+            self.said,
+            self.heard
+        );
+        for event in news {
+            self.on(event);
+        }
+    }
+}
+
+impl Side {
+    /// It sends a message.
+    fn sends(&mut self, frame: &Frame) {
+        each(frame, &mut |kind| match kind {
+            Kind::Request { id, .. } | Kind::Wrong { id: Some(id), .. } => {
+                self.counts.entry(id).or_default().asked += 1;
+            }
+            _ => {}
+        });
+    }
+
+    /// The other side sends a message that may answer it.
+    fn is_answered_by(&mut self, frame: &Frame) {
+        each(frame, &mut |kind| {
+            if let Kind::Response { id: Some(id) } = kind {
+                self.counts.entry(id).or_default().answered_by_peer += 1;
+            }
+        });
+    }
+
+    /// It is sent a message. Nothing is answered more often than it was asked, or than the other side answered.
+    fn hears(&mut self, frame: &Frame) {
+        let mut asked = Vec::new();
+        each(frame, &mut |kind| match kind {
+            Kind::Request { id, .. } => asked.push(id),
+            Kind::Response { id: Some(id) } => {
+                let count = self.counts.entry(id.clone()).or_default();
+                count.answered += 1;
+                assert!(
+                    count.answered <= count.asked.max(count.answered_by_peer),
+                    "{id:?} is answered {} times",
+                    count.answered
+                );
+            }
+            _ => {}
+        });
+        self.was_asked.extend(asked);
+    }
+}
+
+/// Looks at a message, or at each of a batch.
+fn each(frame: &Frame, look: &mut impl FnMut(Kind<'_>)) {
+    match frame.peek() {
+        Some((Kind::Batch, _)) => {
+            for part in frame.parts() {
+                if let Some((kind, _)) = part.peek() {
+                    look(kind);
+                }
+            }
+        }
+        Some((kind, _)) => look(kind),
+        None => {}
+    }
+}
+
+/// What a side answers: which of the requests that it was sent, and the result.
+fn answer(side: &Side, rest: &str) -> Option<Frame> {
+    let (nth, result) = rest.split_once(' ')?;
+    let id = side.was_asked.get(nth.parse::<usize>().ok()?)?;
+    let line = format!(
+        r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#,
+        id.as_json()
+    );
+    Some(Frame::new(format!("{line}\n").into()))
+}
+
+/// A yes: the form as it is, or a no if that doesn't do.
+fn accepted(elicitation: &Elicitation) -> Answer {
+    let checked = match &elicitation.wanted {
+        Wanted::Form(form) => form.check(Values::default()).ok(),
+        Wanted::Link(link) => link.consent(),
+    };
+    checked.map_or(Answer::Cancelled, Answer::Accepted)
+}

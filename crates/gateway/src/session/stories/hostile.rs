@@ -1,0 +1,497 @@
+//! Peers that send what no honest one does.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::route::Profile;
+use crate::session::world::waiting;
+use crate::session::{Act, Confirm};
+
+/// `[Q,[Q,[Q,…]]]`: that many batches within each other.
+fn nested(message: &Value, levels: usize) -> String {
+    let open = format!("[{message},").repeat(levels);
+    format!("{open}{message}{}", "]".repeat(levels))
+}
+
+fn line(text: String) -> Frame {
+    Frame::new(text.into_bytes().into())
+}
+
+fn question() -> Value {
+    json!({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": day()})
+}
+
+#[test]
+fn a_batch_in_a_batch_is_refused_once() {
+    for levels in [2, 2_000, 100_000] {
+        let mut world = World::plain();
+        world.on(Event::Server(line(nested(&question(), levels))));
+        assert_eq!(world.told_server()["error"]["code"], -32600, "{levels}");
+        assert!(world.asked.is_empty() && world.to_client.is_empty());
+
+        let mut world = World::with("client,page", |rules| rules.confirm = Confirm::All);
+        world.open("2025-11-25", json!({}), "2025-11-25");
+        let call =
+            json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "rm"}});
+        world.on(Event::Client(line(nested(&call, levels))));
+        let told = world.told_client();
+        assert_eq!(told["error"]["code"], -32600);
+        assert_eq!(told["id"], Value::Null);
+        assert!(world.asked.is_empty() && world.to_server.is_empty());
+    }
+}
+
+#[test]
+fn a_batch_has_at_most_a_hundred_messages() {
+    let batch = |count: usize| {
+        let parts = (0..count).map(|id| {
+            json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": day()})
+        });
+        Value::Array(parts.collect())
+    };
+    let mut world = World::plain();
+    world.server(batch(100));
+    assert_eq!(world.asked.len(), 100);
+    world.server(batch(101));
+    assert_eq!(world.asked.len(), 100);
+    assert_eq!(world.told_server()["error"]["code"], -32600);
+}
+
+#[test]
+fn nobody_approves_a_call_that_can_be_read_in_two_ways() {
+    for (message, told) in [
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/call","params":{"name":"rm"}}"#,
+            Some(json!(1)),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call","params":{"name":"rm"}}"#,
+            Some(json!(1)),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ls","name":"rm"}}"#,
+            Some(json!(1)),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ls","Arguments":{}}}"#,
+            Some(json!(1)),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ls","arguments":{"f":"a","f":"b"}}}"#,
+            Some(json!(1)),
+        ),
+        // It can't even be refused.
+        (
+            r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"rm"}}"#,
+            None,
+        ),
+    ] {
+        let mut world = World::with("client,page", |rules| rules.confirm = Confirm::All);
+        world.open("2025-11-25", json!({}), "2025-11-25");
+        world.on(Event::Client(line(message.to_owned())));
+        assert!(
+            world.to_server.is_empty() && world.asked.is_empty(),
+            "{message}"
+        );
+        match told {
+            Some(id) => assert_eq!(world.told_client()["id"], id, "{message}"),
+            None => assert!(world.to_client.is_empty(), "{message}"),
+        }
+    }
+}
+
+#[test]
+fn a_question_that_can_be_read_in_two_ways_is_not_asked() {
+    for message in [
+        r#"{"jsonrpc":"2.0","id":7,"method":"notifications/message","method":"elicitation/create","params":{}}"#,
+        r#"{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"a","message":"b","requestedSchema":{"type":"object"}}}"#,
+        r#"{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"a","requestedSchema":{"type":"object"},"Url":"x"}}"#,
+        r#"{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"a","requestedSchema":{"type":"object",
+            "properties":{"pin":{"type":"string"}},"properties":{}}}}"#,
+    ] {
+        let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+        world.on(Event::Server(line(message.replace('\n', ""))));
+        assert!(
+            world.asked.is_empty() && world.to_client.is_empty(),
+            "{message}"
+        );
+        let told = world.told_server();
+        assert_eq!(told["id"], 7, "{message}");
+        assert!(told["error"]["code"].is_i64(), "{message}");
+    }
+}
+
+/// Forms that can't be read, each with the reason that its server hears.
+fn unreadable() -> Vec<(Value, bool)> {
+    let fields = (0..201).map(|n| (format!("f{n}"), json!({"type": "string"})));
+    let deep = (0..200).fold(
+        json!({"type": "string"}),
+        |inner, _| json!({"type": "object", "properties": {"a": inner}}),
+    );
+    let form = |properties: Value| json!({"message": "Password?", "requestedSchema": {"type": "object", "properties": properties}});
+    vec![
+        (form(Value::Object(fields.collect())), true),
+        (
+            json!({"message": "x".repeat(65 * 1024), "requestedSchema": {"type": "object", "properties": {}}}),
+            true,
+        ),
+        (
+            form(json!({"a": {"type": "string", "description": "x".repeat(257 * 1024)}})),
+            true,
+        ),
+        (form(json!({"a": deep})), true),
+        (form(json!({"password": {"type": "hologram"}})), false),
+        (
+            json!({"mode": "FORM", "message": "Password?", "requestedSchema": {"type": "object", "properties": {}}}),
+            false,
+        ),
+    ]
+}
+
+#[test]
+fn a_form_beyond_a_bound_is_refused_on_every_route() {
+    for ask in ["client", "client,page", "page"] {
+        for (params, is_too_large) in unreadable() {
+            let mut world = World::opened(ask, "2025-11-25", both(), "2025-11-25");
+            world.calls(1);
+            world.asks(7, params);
+            assert!(world.asked.is_empty());
+            if is_too_large || ask == "page" {
+                assert!(world.to_client.is_empty(), "{ask}");
+                assert_eq!(world.told_server()["error"]["code"], -32602);
+            } else {
+                assert_eq!(world.told_client()["method"], "elicitation/create");
+                assert!(world.to_server.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn an_unknown_form_is_not_passed_by_the_rules_of_a_person() {
+    let rules = [
+        "secrets = \"refuse\"",
+        "asks_per_minute = 5",
+        "routes = \"client\"",
+        "[[rule]]\ntool = \"book\"\nroutes = \"page\"",
+        "[[rule]]\nmode = \"url\"\nsecrets = \"refuse\"",
+    ];
+    for policy in rules {
+        for (params, _) in unreadable() {
+            let mut world = World::with("client,page", |rules| {
+                rules.policy = policy.parse().unwrap()
+            });
+            world.open("2025-11-25", both(), "2025-11-25");
+            world.calls(1);
+            world.asks(7, params);
+            assert!(world.to_client.is_empty(), "{policy}");
+            assert_eq!(world.told_server()["error"]["code"], -32602);
+        }
+    }
+    let mut world = World::with("client,page", |rules| {
+        rules.profile = Some(Profile::known("vscode"));
+    });
+    world.open("2025-11-25", both(), "2025-11-25");
+    world.asks(7, unreadable().pop().unwrap().0);
+    assert!(world.to_client.is_empty());
+    assert_eq!(world.told_server()["error"]["code"], -32602);
+}
+
+#[test]
+fn the_answer_to_an_unknown_form_says_that_nobody_checked_it() {
+    let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+    world.calls(1);
+    world.asks(7, unreadable().pop().unwrap().0);
+    world.to_client.clear();
+    world.client(json!({"jsonrpc": "2.0", "id": 7, "result": {"action": "accept", "content": {"password": "x"}}}));
+    let result = world.told_server()["result"].clone();
+    assert_eq!(result["content"], json!({"password": "x"}));
+    let outcome = &result["_meta"]["dev.midcall/outcome"];
+    assert_eq!(outcome["checked"], false);
+    assert_eq!(outcome["by"], json!({"route": "client", "human": true}));
+}
+
+#[test]
+fn a_client_cannot_say_how_a_question_ended() {
+    let claimed = json!({"dev.midcall/outcome": {"state": "answered", "by": {"route": "page", "human": true}}, "own": 1});
+    for (at_once, human) in [(false, true), (true, false)] {
+        let mut world = World::opened("client", "2025-11-25", both(), "2025-11-25");
+        world.calls(1);
+        world.asks(7, day());
+        world.answers_at_once = at_once;
+        world.client(json!({"jsonrpc": "2.0", "id": 7, "result":
+            {"action": "accept", "content": {"day": "2026-11-18"}, "_meta": claimed}}));
+        let result = world.told_server()["result"].clone();
+        assert_eq!(result["content"], json!({"day": "2026-11-18"}));
+        assert_eq!(result["_meta"]["own"], 1);
+        let by = &result["_meta"]["dev.midcall/outcome"]["by"];
+        assert_eq!(*by, json!({"route": "client", "human": human}));
+    }
+}
+
+#[test]
+fn an_approval_at_once_is_nobodys() {
+    for action in ["accept", "decline", "cancel"] {
+        for (ask, is_asked_again) in [
+            ("client,page", true),
+            ("client", false),
+            ("client,model", false),
+        ] {
+            let mut world = World::with(ask, |rules| rules.confirm = Confirm::All);
+            world.open("2025-11-25", both(), "2025-11-25");
+            world.answers_at_once = true;
+            world.client(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "rm"}}));
+            let id = world.told_client()["id"].clone();
+            world.client(
+                json!({"jsonrpc": "2.0", "id": id, "result": {"action": action, "content": {}}}),
+            );
+            assert!(world.to_server.is_empty(), "{action} {ask}");
+            assert_eq!(
+                world.asked.len(),
+                usize::from(is_asked_again),
+                "{action} {ask}"
+            );
+            if !is_asked_again {
+                assert_eq!(world.told_client()["result"]["isError"], true);
+            }
+        }
+    }
+    // As fast as a person, and by a client that approves for its user.
+    for (at_once, approves) in [(false, false), (true, true)] {
+        let mut world = World::with("client,page", |rules| {
+            rules.confirm = Confirm::All;
+            let mut profile = Profile::known("vscode");
+            profile.approves = approves;
+            rules.profile = Some(profile);
+        });
+        world.open("2025-11-25", both(), "2025-11-25");
+        world.client(
+            json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "rm"}}),
+        );
+        let id = world.told_client()["id"].clone();
+        world.answers_at_once = at_once;
+        world.client(
+            json!({"jsonrpc": "2.0", "id": id, "result": {"action": "accept", "content": {}}}),
+        );
+        assert_eq!(world.told_server()["method"], "tools/call");
+    }
+}
+
+#[test]
+fn a_refusal_at_once_is_asked_elsewhere() {
+    let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+    world.answers_at_once = true;
+    world.calls(1);
+    world.asks(7, day());
+    world.client(json!({"jsonrpc": "2.0", "id": 7, "result": {"action": "decline"}}));
+    assert!(world.to_server.is_empty());
+    assert_eq!(world.asked.len(), 1);
+    // Its second answer is dropped: somebody else is asked now.
+    world.client(json!({"jsonrpc": "2.0", "id": 7, "result": {"action": "decline"}}));
+    assert!(world.to_server.is_empty());
+    world.ends(2, Outcome::TimedOut);
+    assert_eq!(world.told_server()["result"]["action"], "cancel");
+}
+
+#[test]
+fn every_question_has_a_deadline_and_ends_with_its_call() {
+    let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+    // A thousand questions that the client never answers make room again, by their time or by their call.
+    for round in 0..2 {
+        world.calls(1);
+        for id in 0..1_000 {
+            world.asks(1_000 + id, day());
+        }
+        assert_eq!(world.to_client.len(), 1_000, "{round}");
+        world.to_client.clear();
+        world.asks(5_000, day());
+        assert!(world.told_server()["error"].is_object());
+        if round == 0 {
+            world.passes(Duration::from_secs(301));
+        } else {
+            world.client(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}));
+        }
+        let ended = world
+            .to_server
+            .iter()
+            .filter(|told| told["result"]["action"] == "cancel");
+        assert_eq!(ended.count(), 1_000);
+        let taken_back = world
+            .to_client
+            .iter()
+            .filter(|told| told["method"] == "notifications/cancelled");
+        assert_eq!(taken_back.count(), 1_000);
+        world.to_client.clear();
+        world.to_server.clear();
+        // A late answer reaches nobody.
+        world.client(json!({"jsonrpc": "2.0", "id": 1_000, "result": {"action": "decline"}}));
+        assert!(world.to_server.is_empty());
+        world.server(json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
+        world.to_client.clear();
+    }
+    // A result ends it as well.
+    world.calls(2);
+    world.asks(7, day());
+    world.to_client.clear();
+    world.server(json!({"jsonrpc": "2.0", "id": 2, "result": {}}));
+    assert_eq!(world.to_client.len(), 2);
+    assert_eq!(
+        world.told_server()["result"]["_meta"]["dev.midcall/outcome"]["state"],
+        "withdrawn"
+    );
+}
+
+/// Links that nobody should open.
+const REFUSED: [&str; 6] = [
+    "javascript:alert(1)",
+    "data:text/html,<script>",
+    "file:///etc/passwd",
+    "https:/\\evil.example",
+    "http://intranet.example/",
+    "https://exa\u{202e}mple.com/",
+];
+
+#[test]
+fn a_refused_link_reaches_nobody() {
+    for url in REFUSED {
+        for ask in ["client", "client,page", "page"] {
+            let mut world = World::opened(ask, "2025-11-25", both(), "2025-11-25");
+            world.calls(1);
+            world.asks(
+                7,
+                json!({"mode": "url", "message": "Sign in", "url": url, "elicitationId": "e"}),
+            );
+            assert!(
+                world.asked.is_empty() && world.to_client.is_empty(),
+                "{url}"
+            );
+            let message = world.told_server()["error"]["message"].clone();
+            assert!(message.as_str().unwrap().contains("this link is refused: "));
+
+            world.server(json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32042, "message": "Sign in", "data":
+                {"elicitations": [{"mode": "url", "message": "Sign in", "url": url, "elicitationId": "e"}]}}}));
+            assert!(world.asked.is_empty(), "{url}");
+            let error = world.told_client()["error"].clone();
+            assert_eq!(error["code"], -32603);
+            assert!(!error.to_string().contains("evil"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_client_is_told_what_the_page_would_warn_about() {
+    let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+    world.calls(1);
+    let url = "https://github.com@evil.example:8443/login";
+    world.asks(
+        7,
+        json!({"mode": "url", "message": "Sign in", "url": url, "elicitationId": "e"}),
+    );
+    let params = world.told_client()["params"].clone();
+    assert_eq!(params["url"], url);
+    let message = params["message"].as_str().unwrap();
+    assert!(message.starts_with("Sign in\n\n⚠ "), "{message}");
+    assert!(
+        message.contains("evil.example") && message.contains("8443"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_question_of_one_window_is_not_shown_in_another() {
+    for (ask, is_on_page) in [
+        ("client,page", true),
+        ("client", false),
+        ("client,model", false),
+    ] {
+        let mut world = World::opened(ask, "2025-11-25", both(), "2025-11-25");
+        world.session.share();
+        world.calls(1);
+        world.asks(7, day());
+        assert_eq!(
+            world.told_client()["id"],
+            7,
+            "one call: it is surely its own"
+        );
+        world.server(
+            json!({"jsonrpc": "2.0", "id": 8, "method": "sampling/createMessage", "params": {}}),
+        );
+        assert_eq!(world.told_client()["id"], 8);
+        world.calls(2);
+        for request in [
+            json!({"jsonrpc": "2.0", "id": 9, "method": "elicitation/create", "params": day()}),
+            json!({"jsonrpc": "2.0", "id": 10, "method": "sampling/createMessage", "params": {"messages": []}}),
+            json!({"jsonrpc": "2.0", "id": 11, "method": "roots/list"}),
+        ] {
+            world.server(request);
+            assert!(world.to_client.is_empty(), "{ask}");
+        }
+        assert_eq!(world.asked.len(), usize::from(is_on_page));
+        let refused = world
+            .to_server
+            .iter()
+            .filter(|told| told["error"]["code"] == -32600);
+        assert_eq!(refused.count(), if is_on_page { 2 } else { 3 });
+    }
+}
+
+#[test]
+fn an_answer_that_nobody_waits_for_reaches_nobody() {
+    let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+    let answer = |id: u64| json!({"jsonrpc": "2.0", "id": id, "result": {}});
+    world.client(answer(7));
+    world.server(answer(1));
+    assert!(world.to_server.is_empty() && world.to_client.is_empty());
+
+    world.client(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}));
+    world.server(json!({"jsonrpc": "2.0", "id": 7, "method": "roots/list"}));
+    world.to_server.clear();
+    world.to_client.clear();
+    for _ in 0..2 {
+        world.client(answer(7));
+        world.server(answer(1));
+    }
+    assert_eq!(world.told_server(), answer(7));
+    assert_eq!(world.told_client(), answer(1));
+    // In company as well.
+    world.client(json!([answer(7)]));
+    world.server(json!([answer(1)]));
+    assert!(world.to_server.is_empty() && world.to_client.is_empty());
+}
+
+#[test]
+fn an_id_in_use_is_refused_and_its_owner_is_still_answered() {
+    let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "a"}});
+    world.client(call.clone());
+    world.told_server();
+    world.client(call);
+    assert!(world.to_server.is_empty());
+    assert_eq!(world.told_client()["error"]["code"], -32600);
+    world.server(json!({"jsonrpc": "2.0", "id": 7, "method": "roots/list"}));
+    world.told_client();
+    world.server(question());
+    assert!(world.to_client.is_empty());
+    assert_eq!(world.told_server()["error"]["code"], -32600);
+    world.server(json!({"jsonrpc": "2.0", "id": 1, "result": {"content": []}}));
+    assert_eq!(world.told_client()["result"], json!({"content": []}));
+}
+
+#[test]
+fn a_progress_token_comes_back_as_it_was_written() {
+    let mut world = World::opened("page", "2025-11-25", json!({}), "2025-11-25");
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":1e3081}}}"#;
+    let mut acts = Vec::new();
+    for event in [
+        Event::Client(line(call.to_owned())),
+        Event::Server(Frame::write(&question())),
+        Event::Asked(Turn(1), waiting()),
+    ] {
+        world.session.on(world.now, event, &mut acts);
+    }
+    let told = acts.into_iter().find_map(|act| match act {
+        Act::ToClient(frame) => String::from_utf8(frame.into_bytes().to_vec()).ok(),
+        _ => None,
+    });
+    assert!(told.unwrap().contains(r#""progressToken":1e3081"#));
+}
