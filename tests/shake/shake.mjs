@@ -1,5 +1,6 @@
-// Runs a command on a machine at its worst: beside programs that take all the CPU there is, while processes of the
-// command are stopped for seconds and continued, at random.
+// Runs a command on a machine at its worst: beside a program that takes all the CPU it can get, while processes of the
+// command are stopped for seconds and continued, at random. Several families can be shaken at once, and disturb each
+// other.
 //
 //   shake.mjs FAMILY RUNS -- COMMAND...
 //
@@ -8,7 +9,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { appendFileSync, createWriteStream, mkdirSync, readFileSync, readdirSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -36,10 +36,14 @@ const reading = (file) => {
   }
 };
 
-/** A name for the code as it is: what is only documentation doesn't count. */
+/** The folders of tests that a family uses. */
+const USES = { rust: ["grid"], web: ["web"], peers: ["peers", "grid"], grid: ["grid", "peers"], conformance: ["conformance", "peers"] };
+
+/** A name for the code as it is: documentation and tests of other families don't count. */
 function version() {
   const git = (...words) => spawnSync("git", words, { cwd: ROOT, maxBuffer: 1 << 28 }).stdout;
-  const code = [".", ":(exclude)*.md"];
+  const unused = Object.keys(USES).filter((name) => !USES[family].includes(name));
+  const code = [".", ":(exclude)*.md", ...unused.map((name) => `:(exclude)tests/${name}`)];
   const hash = createHash("sha256");
   for (const words of [["ls-files", "-s"], ["diff", "HEAD"]]) hash.update(git(...words, "--", ...code));
   return hash.digest("hex").slice(0, 12);
@@ -94,7 +98,7 @@ async function disturb(mark, over) {
 async function run(log) {
   const mark = `MIDCALL_SHAKEN=${randomUUID()}`;
   const [name, value] = mark.split("=");
-  const hogs = Array.from({ length: availableParallelism() }, () => spawn(process.execPath, ["-e", "for (;;);"]));
+  const hog = spawn(process.execPath, ["-e", "for (;;);"]);
   const began = Date.now();
   const child = spawn(command[0], command.slice(1), { cwd: ROOT, env: { ...process.env, [name]: value }, stdio: ["ignore", "pipe", "pipe"] });
   for (const stream of [child.stdout, child.stderr]) stream.pipe(log, { end: false });
@@ -105,7 +109,7 @@ async function run(log) {
   const status = await Promise.race([end, hangs, interrupted]);
   over.abort();
   const stops = await disturbing;
-  signal(hogs.map(({ pid }) => pid), "SIGKILL");
+  hog.kill("SIGKILL");
   const left = processes(mark);
   signal(left, "SIGCONT");
   signal(left, "SIGKILL");
