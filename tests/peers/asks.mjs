@@ -128,7 +128,14 @@ export const ASKS = [
   {
     tool: "secret",
     refuses: "the client does not ask, and a model must not hear a secret",
-    questions: [{ message: "How does the courier get in?", told: { pin: { type: "string" } }, answer: { pin: "4711" } }],
+    questions: [
+      {
+        message: "How does the courier get in?",
+        told: { pin: { type: "string" } },
+        page: { told: { pin: { type: "string", "dev.midcall/secret": "pin" } } }, // the gateway marks it
+        answer: { pin: "4711" },
+      },
+    ],
     got: { pin: "4711" },
   },
   { tool: "select", questions: [select("Which colour?", { enum: ["red", "white"] }, "white")], got: "white" },

@@ -10,7 +10,7 @@ import { judge } from "../../crates/web/js/link.js";
 import { asks } from "../../crates/web/js/secret.js";
 
 const CHECK = "choice choices form format group integer number pattern switch tags text".split(" ");
-const LINK = "confusables hidden host look_alike scheme unreadable".split(" ");
+const LINK = "allowed confusables hidden host look_alike scheme unreadable".split(" ");
 const SECRET = "descriptions disguised format harmless languages names not_names titles".split(" ");
 
 /** Every file the tables are in; a test sees that none is left out. */
@@ -52,9 +52,9 @@ export async function links(text) {
   const wrong = [];
   let ran = 0;
   for (const file of LINK) {
-    for (const { name, url, asker, verdict, reasons, shown, ascii } of JSON.parse(await text(`link/${file}.json`))) {
+    for (const { name, url, asker, allowed, verdict, reasons, shown, ascii } of JSON.parse(await text(`link/${file}.json`))) {
       ran++;
-      const found = judge(url, { asker });
+      const found = judge(url, { asker, allowed });
       const told = found.refused ? "refuse" : found.warnings.length ? "warn" : "plain";
       const why = found.reasons.map(({ key }) => key.replace("mcp.elicitation.link.", ""));
       const sound = !found.url === !!found.refused && found.refused === (found.refused && found.reasons[0]);

@@ -69,6 +69,9 @@ pub struct Asker {
     pub tool: Option<String>,
     /// The host the server is reached at, if it is not a process on this machine.
     pub host: Option<String>,
+    /// Unencrypted origins to which the person's policy lets this server send them, as
+    /// [`http_origin`](crate::link::http_origin) writes them.
+    pub links: Vec<String>,
 }
 
 /// Why a question cannot be put to a person.
@@ -169,7 +172,10 @@ impl Elicitation {
                 }
                 Wanted::Form(Box::new(form))
             }
-            Asked::Url { url, .. } => Wanted::Link(Link::read(&url, asker.host.as_deref())),
+            Asked::Url { url, .. } => {
+                let host = asker.host.as_deref();
+                Wanted::Link(Link::read_allowing(&url, host, &asker.links))
+            }
         };
         Ok(Self {
             message: params.message,
@@ -241,6 +247,7 @@ impl Asker {
             version: None,
             tool: None,
             host: None,
+            links: Vec::new(),
         }
     }
 }

@@ -37,6 +37,8 @@ const LONG: usize = 300;
 const SHOWN: usize = 1024;
 /// Characters a host may have: no longer name exists in the DNS.
 const HOST: usize = 253;
+/// No origin is allowed to go unencrypted.
+const NONE: &[&str] = &[];
 
 /// Where a server wants to send a person.
 ///
@@ -78,6 +80,20 @@ pub struct Host {
 impl Link {
     /// Reads a URL that a server sent. `asker` is that server's own host, if it has one.
     pub fn read(sent: &str, asker: Option<&str>) -> Link {
+        Self::read_allowing(sent, asker, NONE)
+    }
+
+    /// Reads a URL that a server sent. Links to the origins in `allowed`, such as
+    /// `http://jira.corp`, may be opened although they aren't encrypted: their verdict is a
+    /// warning. Each is written as [`http_origin`] returns it.
+    ///
+    /// ```
+    /// use midcall_core::link::{Link, Verdict};
+    ///
+    /// let link = Link::read_allowing("http://jira.corp/sign-in", None, &["http://jira.corp"]);
+    /// assert!(matches!(link.verdict(), Verdict::Warn(_)));
+    /// ```
+    pub fn read_allowing(sent: &str, asker: Option<&str>, allowed: &[impl AsRef<str>]) -> Link {
         let mut link = Link {
             sent: visible(sent),
             href: None,
@@ -90,10 +106,22 @@ impl Link {
         }
         let url = Url::parse(sent).ok();
         link.host = url.as_ref().and_then(Host::of);
-        let refusals = refusals(sent, url.as_ref(), link.host.as_ref());
+        let mut refusals = refusals(sent, url.as_ref(), link.host.as_ref());
+        let is_allowed = |url: &Url| {
+            let origin = url.origin().ascii_serialization();
+            allowed.iter().any(|allowed| allowed.as_ref() == origin)
+        };
+        let is_exempt = refusals == [Reason::Insecure] && url.as_ref().is_some_and(is_allowed);
+        if is_exempt {
+            refusals.clear();
+        }
         link.verdict = match (url, &link.host) {
             (Some(url), Some(host)) if refusals.is_empty() => {
-                let verdict = match warnings(sent, &url, host, asker) {
+                let mut warnings = warnings(sent, &url, host, asker);
+                if is_exempt {
+                    warnings.insert(0, Reason::Insecure);
+                }
+                let verdict = match warnings {
                     warnings if warnings.is_empty() => Verdict::Plain,
                     warnings => Verdict::Warn(warnings),
                 };
@@ -155,6 +183,25 @@ impl Host {
         let ascii = (shown != ascii).then(|| ascii.to_owned());
         Some(Host { shown, ascii })
     }
+}
+
+/// The origin that a person means by an address such as `http://jira.corp`, in the spelling that
+/// [`Link::read_allowing`] wants. `None` unless the address is an unencrypted origin and nothing
+/// else: no path, no user, no query.
+///
+/// ```
+/// use midcall_core::link::http_origin;
+///
+/// assert_eq!(http_origin("http://Jira.corp:80/").as_deref(), Some("http://jira.corp"));
+/// assert_eq!(http_origin("http://jira.corp/browse"), None);
+/// assert_eq!(http_origin("https://jira.corp"), None);
+/// ```
+pub fn http_origin(address: &str) -> Option<String> {
+    let url = Url::parse(address).ok()?;
+    let origin = url.origin().ascii_serialization();
+    let is_http = url.scheme() == "http" && !HIDDEN.is_match(address) && !address.contains('\\');
+    let is_origin = authority(address).is_some() && url.as_str() == format!("{origin}/");
+    (is_http && is_origin).then_some(origin)
 }
 
 /// Everything that keeps a link from being opened, in the order of [`Reason`].

@@ -101,7 +101,7 @@ impl<S: Store, P: Post> Inner<S, P> {
         let Some(url) = asked.url() else {
             return Ok(false);
         };
-        let link = Link::read(&url, question.host.as_deref());
+        let link = Link::read_allowing(&url, question.host.as_deref(), &question.links);
         match link.consent() {
             Some(_) => Ok(true),
             None => Err(SettleError::Refused(Box::new(link))),
@@ -122,7 +122,7 @@ impl<S: Store, P: Post> Inner<S, P> {
         let question = stored.question.as_ref().ok_or(SettleError::NotFound)?;
         let asked = question.asked().ok_or(SettleError::NotFound)?;
         if let Some(url) = asked.url() {
-            let link = Link::read(&url, question.host.as_deref());
+            let link = Link::read_allowing(&url, question.host.as_deref(), &question.links);
             return match link.consent() {
                 Some(consent) => Ok(Answer::Accepted(consent)),
                 None => Err(SettleError::Refused(Box::new(link))),

@@ -45,6 +45,8 @@ pub(crate) struct StoredQuestion<'a> {
     pub tool: Option<Cow<'a, str>>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub host: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    pub links: Cow<'a, [String]>,
     #[serde(borrow)]
     pub params: &'a RawValue,
 }
@@ -72,6 +74,7 @@ impl<'a> StoredQuestion<'a> {
             version: asker.version.as_deref().map(Into::into),
             tool: asker.tool.as_deref().map(Into::into),
             host: asker.host.as_deref().map(Into::into),
+            links: asker.links.as_slice().into(),
             params,
         }
     }
@@ -154,6 +157,9 @@ struct Server {
     /// Where it is reached, so that a surface can tell its links from those of others.
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<String>,
+    /// Unencrypted origins that its links may lead to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    links: Vec<String>,
 }
 
 impl Question {
@@ -185,6 +191,7 @@ impl Question {
                 name: question.server.clone().into_owned(),
                 version: question.version.clone().map(Into::into),
                 host: question.host.clone().map(Into::into),
+                links: question.links.to_vec(),
             },
             tool: question.tool.clone().map(Into::into),
             workspace: record.scope.workspace.clone(),

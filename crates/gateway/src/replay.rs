@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use midcall_core::catalog::Locale;
-use midcall_core::{Answer, Elicitation, Limits, Values, Wanted};
+use midcall_core::{Answer, Asker, Elicitation, Limits, Values, Wanted};
 use midcall_desk::{By, Outcome, Route};
 use tokio::time::Instant;
 
@@ -97,7 +97,7 @@ impl Stage {
                 _ => Confirm::Never,
             },
             on_unavailable: OnUnavailable::Cancel,
-            name: "server".to_owned(),
+            asker: Asker::named("server"),
         };
         Some(Self {
             bridge: Bridge::new(rules, ServerEra::Auto),

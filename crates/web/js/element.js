@@ -10,6 +10,7 @@
  * @attr deadline      RFC 3339; the last 30 seconds are counted down
  * @attr server-name   who asks
  * @attr server-host   the asking server's host, to tell links that imitate it
+ * @attr server-links  origins that its links may lead to although they aren't encrypted, with spaces between: "http://jira.corp"
  * @attr tool          the tool it asks for
  * @attr queue         "1/3": the first of three questions
  * @attr destructive   the tool says of itself that it destroys something
@@ -42,7 +43,7 @@ import { style } from "./style.js";
 /** @typedef {import("./check.js").Problem} Problem */
 
 export class McpElicitationElement extends HTMLElement {
-  static observedAttributes = ["locale", "deadline", "server-name", "server-host", "tool", "queue"];
+  static observedAttributes = ["locale", "deadline", "server-name", "server-host", "server-links", "tool", "queue"];
 
   /** A class may have one tag only, so each tag gets its own. */
   static define(tag = "mcp-elicitation") {
@@ -123,7 +124,13 @@ export class McpElicitationElement extends HTMLElement {
     const question = atOnce(request);
     asked.rare = !question;
     if (question) begin(question);
-    else fetched(request, this.#voice.tag, this.getAttribute("server-host") ?? undefined).then(begin);
+    else fetched(request, this.#voice.tag, this.#server()).then(begin);
+  }
+
+  /** What the host of this element knows of the asking server. */
+  #server() {
+    const links = this.getAttribute("server-links");
+    return { asker: this.getAttribute("server-host") ?? undefined, allowed: links?.split(" ") };
   }
 
   get typed() {

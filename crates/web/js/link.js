@@ -23,21 +23,26 @@ import { mixesScripts } from "./script.js";
 
 /**
  * @param {string} sent  as the server sent it
- * @param {{ asker?: string }} [from]  that server's own host, if it has one
+ * @param {{ asker?: string, allowed?: string[] }} [from]  that server's own host, if it has one, and the origins that it
+ *   may lead to although they aren't encrypted (`http://jira.corp`)
  * @returns {Verdict}
  */
-export function judge(sent, { asker } = {}) {
+export function judge(sent, { asker, allowed = [] } = {}) {
   const shown = visible(sent);
   if (new TextEncoder().encode(sent).length > TOO_LONG) return refuse(shown, [reason("too_long", "limit", TOO_LONG)]);
   const url = parse(sent);
   const host = url && hostOf(url);
   const ascii = host && host !== url.hostname ? url.hostname : undefined;
-  const refusals = findRefusals(sent, url, host);
+  let refusals = findRefusals(sent, url, host);
+  const exempt = refusals.length === 1 && refusals[0].key === INSECURE && allowed.includes(url?.origin ?? "") ? refusals : [];
+  if (exempt.length) refusals = [];
   if (!url || !host || refusals.length) return { ...refuse(shown, refusals), host, ascii };
-  const warnings = findWarnings(sent, url, host, asker);
+  const warnings = [...exempt, ...findWarnings(sent, url, host, asker)];
   return { sent: shown, url: url.href, host, ascii, warnings, reasons: warnings };
 }
 
+/** Why an `http:` link is refused. */
+const INSECURE = "mcp.elicitation.link.insecure";
 /** Bytes a URL may have. */
 const TOO_LONG = 8 * 1024;
 /** Characters of a URL that a person is still expected to read. */

@@ -17,16 +17,16 @@ export function atOnce(request) {
 /**
  * @param {any} request
  * @param {string} tag      the language it is shown in
- * @param {string} [asker]  the asking server's host
+ * @param {{asker?: string, allowed?: string[]}} from  what is known of the asking server: see `judge` in `link.js`
  * @returns {Promise<Question>}
  */
-export async function fetched(request, tag, asker) {
+export async function fetched(request, tag, from) {
   try {
     const texts = locale.load(tag);
     if (isLong(request)) throw new FormError("the message is too long");
     if (isLink(request)) {
       await Promise.all([texts, load(["link"])]);
-      return { link: more.link?.judge(String(request.url), { asker }) };
+      return { link: more.link?.judge(String(request.url), from) };
     }
     const [form] = await Promise.all([open(schemaOf(request)), texts]);
     return { form };

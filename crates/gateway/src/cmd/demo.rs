@@ -11,8 +11,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use midcall_core::Limits;
 use midcall_core::catalog::Locale;
+use midcall_core::{Asker, Limits};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
@@ -116,6 +116,6 @@ fn rules(patience: Duration, locale: Locale) -> Rules {
         patience,
         confirm: Confirm::default(),
         on_unavailable: OnUnavailable::default(),
-        name: "midcall-demo".to_owned(),
+        asker: Asker::named("midcall-demo"),
     }
 }

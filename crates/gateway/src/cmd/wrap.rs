@@ -11,7 +11,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use midcall_core::Limits;
 use midcall_core::catalog::Locale;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::timeout;
@@ -32,6 +31,7 @@ use crate::transport::upstream::Place;
 use crate::transport::{Line, Lines, Outbox, Reading, Writing};
 use elsewhere::Address;
 use midcall_core::wire::code;
+use midcall_core::{Asker, Limits};
 use relay::{Relay, Signals};
 
 /// Run a server so that its questions reach a person
@@ -161,7 +161,7 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let announced = cmd.local.announce.is_some();
     let patience = cmd.local.timeout;
     place.caution();
-    let (session_rules, opens) = cmd.rules(place.name())?;
+    let (session_rules, opens) = cmd.rules(place.asker(place.name()))?;
     let mut rules = midcall_desk::Rules::default();
     rules.asks_per_minute = cmd.asks_per_minute;
     let told = events.clone();
@@ -217,7 +217,7 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
 
 impl Cmd {
     /// How sessions are set up, and whether a browser may have to be opened.
-    fn rules(&self, name: String) -> anyhow::Result<(session::Rules, bool)> {
+    fn rules(&self, asker: Asker) -> anyhow::Result<(session::Rules, bool)> {
         if self.ask.has(Route::Api) && self.local.announce.is_none() {
             anyhow::bail!("--ask api needs --announce FILE: nobody would know where to answer");
         }
@@ -238,7 +238,7 @@ impl Cmd {
             patience: self.local.timeout,
             confirm: self.confirm,
             on_unavailable: self.on_unavailable,
-            name,
+            asker,
         };
         Ok((rules, opens))
     }

@@ -109,7 +109,7 @@ impl Upstream {
             patience: self.timeout.as_ref().map_or(PATIENCE, |time| time.0),
             confirm: self.confirm.unwrap_or_default(),
             on_unavailable: self.on_unavailable.unwrap_or_default(),
-            name: name.get_ref().clone(),
+            asker: place.asker(name.get_ref().clone()),
         };
         const MB: usize = 1024 * 1024;
         Ok(Hosted {

@@ -312,6 +312,13 @@ impl Bridge {
         self.carry(now, said, acts);
     }
 
+    /// Tells the session what a modern server asks in a round.
+    pub(super) fn tell_round(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
+        let mut said = Vec::new();
+        self.session.on_round(now, frame, &mut said);
+        self.carry(now, said, acts);
+    }
+
     /// Takes what the session says to whoever understands it.
     fn carry(&mut self, now: Instant, said: Vec<Act>, acts: &mut Vec<Act>) {
         for act in said {
@@ -360,8 +367,10 @@ impl Bridge {
                 Step::In(frame) => {
                     // It may have been taken back in the same breath.
                     let asks = |id: &Id| self.back.as_ref().is_some_and(|back| back.asks(id));
-                    if question(&frame).is_none_or(|id| asks(&id)) {
-                        self.tell(now, Event::Server(frame), acts);
+                    match question(&frame) {
+                        Some(id) if asks(&id) => self.tell_round(now, frame, acts),
+                        Some(_) => {}
+                        None => self.tell(now, Event::Server(frame), acts),
                     }
                 }
                 Step::Out(frame) => acts.push(Act::ToServer(frame)),

@@ -110,8 +110,13 @@ impl Bridge {
                     // It may have been taken back in the same breath.
                     let asks =
                         |id: &Id| (self.beside.as_ref()).is_some_and(|beside| beside.asks(id));
-                    if question(&frame).is_none_or(|id| asks(&id)) {
-                        self.tell(now, Event::Server(frame), acts);
+                    let beside = self.beside.as_ref();
+                    match question(&frame) {
+                        Some(id) if beside.is_some_and(|it| it.asks_in_round(&id)) => {
+                            self.tell_round(now, frame, acts);
+                        }
+                        Some(id) if !asks(&id) => {}
+                        _ => self.tell(now, Event::Server(frame), acts),
                     }
                 }
                 Step::Out(frame) => acts.push(Act::ToBeside(frame)),

@@ -12,7 +12,7 @@ use std::str::FromStr;
 use midcall_core::wire::{Mode, Modes};
 
 pub use page::Page;
-pub use policy::{Plan, Policy, Secrets};
+pub use policy::{Plan, Policy, Sampling, Secrets};
 pub use profile::{Part, Profile};
 pub use room::Room;
 

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
+use midcall_core::link::http_origin;
 use midcall_core::wire::Mode;
 use serde::Deserialize;
 use toml::Spanned;
@@ -26,7 +27,7 @@ use crate::duration;
 use crate::session::Confirm;
 use glob::Glob;
 
-pub use plan::{Plan, Secrets};
+pub use plan::{Plan, Sampling, Secrets};
 
 /// What a person wants to hold, for all and for some.
 #[derive(Clone, Debug, Default)]
@@ -77,12 +78,18 @@ impl Policy {
         self.rules.iter().any(|rule| rule.plan.confirm.is_some())
     }
 
-    /// Whether it says what may be asked, and for how long.
+    /// True if it says what a server may ask, or for how long.
     pub fn restricts(&self) -> bool {
         self.rules.iter().any(|rule| {
             let plan = &rule.plan;
-            plan.secrets.is_some() || plan.patience.is_some() || plan.asks_per_minute.is_some()
+            let is_about_questions = plan.secrets.is_some() || plan.patience.is_some();
+            is_about_questions || plan.asks_per_minute.is_some() || plan.sampling.is_some()
         })
+    }
+
+    /// True if it allows some links that are refused elsewhere.
+    pub fn allows_links(&self) -> bool {
+        self.rules.iter().any(|rule| rule.plan.links.is_some())
     }
 
     /// What it says about a question. Where the tool is not known, rules for some tools are not
@@ -145,6 +152,8 @@ struct Entry {
     secrets: Option<Secrets>,
     asks_per_minute: Option<u32>,
     model_may_confirm: Option<bool>,
+    sampling: Option<Sampling>,
+    links: Option<Links>,
     #[serde(default, rename = "rule")]
     rules: Vec<Spanned<Entry>>,
 }
@@ -171,8 +180,32 @@ impl Entry {
                 secrets: self.secrets,
                 asks_per_minute: self.asks_per_minute,
                 model_may_confirm: self.model_may_confirm,
+                sampling: self.sampling,
+                links: (self.links.as_ref())
+                    .map(|links| links.allow.iter().map(|link| link.0.clone()).collect()),
             },
         }
+    }
+}
+
+/// What it says about links.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Links {
+    allow: Vec<HttpOrigin>,
+}
+
+/// An unencrypted origin, such as `http://jira.corp`.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct HttpOrigin(String);
+
+impl TryFrom<String> for HttpOrigin {
+    type Error = &'static str;
+
+    fn try_from(address: String) -> Result<Self, &'static str> {
+        let wrong = "expected an http address without a path, like http://jira.corp or http://10.0.0.7:8080";
+        http_origin(&address).map(Self).ok_or(wrong)
     }
 }
 
@@ -293,6 +326,19 @@ mod tests {
                 "server = \"files\"\nsecrets = \"warn\"",
                 "line 1, column 10: server, tool and mode belong in a [[rule]]: what stands at the \
                  top is for all",
+            ),
+            (
+                "sampling = \"maybe\"",
+                "line 1, column 12: unknown variant `maybe`, expected one of `pass`, `ask`, `refuse`",
+            ),
+            (
+                "[[rule]]\nlinks.allow = [\"http://a.corp\", \"https://b.corp\"]",
+                "line 2, column 15: expected an http address without a path, like http://jira.corp or \
+                 http://10.0.0.7:8080",
+            ),
+            (
+                "links.deny = []",
+                "line 1, column 7: unknown field `deny`, expected `allow`",
             ),
             (
                 "[[rule]]\n[[rule.rule]]\ntool = \"a\"",

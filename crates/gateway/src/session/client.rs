@@ -219,7 +219,10 @@ impl Session {
     /// The server's questions that end with a call: they can have come up in no other.
     pub(super) fn questions_of(&self, call: &Id, why: Withdrawn) -> Vec<Turn> {
         let ends = |question: &Question| {
-            let is_server = matches!(question.wanted_by, WantedBy::Server(_));
+            let is_server = matches!(
+                question.wanted_by,
+                WantedBy::Server(_) | WantedBy::Sampling(..)
+            );
             // A server may send its result and still want a link opened.
             let is_link = matches!(question.elicitation.wanted, Wanted::Link(_));
             let outlives = why == Withdrawn::ByServer && is_link;
@@ -268,9 +271,15 @@ impl Session {
             if question.is_at_desk() {
                 acts.push(Act::Withdraw(turn, why));
             }
-            if let WantedBy::Server(id) = question.wanted_by.clone() {
-                let told = question.ended(&id, Outcome::Withdrawn(why));
-                acts.extend(told.map(Act::ToServer));
+            match question.wanted_by.clone() {
+                WantedBy::Server(id) => {
+                    let told = question.ended(&id, Outcome::Withdrawn(why));
+                    acts.extend(told.map(Act::ToServer));
+                }
+                WantedBy::Sampling(id, request) => {
+                    self.sampled(&id, request, &Outcome::Withdrawn(why), acts);
+                }
+                WantedBy::Confirmation(_) | WantedBy::Links(_) => {}
             }
         }
         self.errands.clear();

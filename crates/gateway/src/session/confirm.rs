@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::errand::Stage;
 use super::question::{At, Question, WantedBy};
-use super::{Act, Session};
+use super::{Act, Session, Turn};
 use crate::claim::pending;
 use crate::claim::tools::Hints;
 use crate::frame::{Frame, Id, Members};
@@ -62,7 +62,7 @@ impl Session {
         };
         self.errands.add(call.clone(), frame, Stage::Confirmation);
         let wanted_by = WantedBy::Confirmation(call.clone());
-        if !self.ask_for(now, elicitation, wanted_by, call, acts) {
+        if !self.ask_for(now, elicitation, wanted_by, vec![call.clone()], acts) {
             let words = self.say("mcp.elicitation.confirm.nobody");
             let error = Frame::result(call, &pending::error(&words));
             self.answer(now, call, error, acts);
@@ -106,20 +106,25 @@ impl Session {
     pub(super) fn withdraw_for(&mut self, call: &Id, acts: &mut Vec<Act>) {
         let is_for = |question: &Question| match &question.wanted_by {
             WantedBy::Confirmation(id) | WantedBy::Links(id) => id == call,
-            WantedBy::Server(_) => false,
+            WantedBy::Server(_) | WantedBy::Sampling(..) => false,
         };
         let questions = self.questions.iter();
         let meant = questions.filter(|(_, question)| is_for(question));
         let turns: Vec<_> = meant.map(|(turn, _)| turn).collect();
         for turn in turns {
-            let id = self.questions.id(turn).cloned();
-            match (self.questions.remove(turn).map(|question| question.at), id) {
-                (Some(At::Desk(_)), _) => acts.push(Act::Withdraw(turn, Withdrawn::ByClient)),
-                (Some(At::Client { .. }), Some(id)) => {
-                    acts.push(Act::ToClient(Frame::cancelled(&id)));
-                }
-                _ => {}
+            self.take_back(turn, Withdrawn::ByClient, acts);
+        }
+    }
+
+    /// Takes back a question of Midcall's own.
+    pub(super) fn take_back(&mut self, turn: Turn, why: Withdrawn, acts: &mut Vec<Act>) {
+        let id = self.questions.id(turn).cloned();
+        match (self.questions.remove(turn).map(|question| question.at), id) {
+            (Some(At::Desk(_)), _) => acts.push(Act::Withdraw(turn, why)),
+            (Some(At::Client { .. }), Some(id)) => {
+                acts.push(Act::ToClient(Frame::cancelled(&id)));
             }
+            _ => {}
         }
     }
 
@@ -148,7 +153,7 @@ impl Session {
         }
         let asker = Asker {
             tool: Some(tool.to_owned()),
-            ..self.server.asker.clone()
+            ..self.asker()
         };
         Elicitation::read(&params.to_string(), asker, &self.rules.limits).ok()
     }

@@ -39,9 +39,9 @@ impl Session {
     /// An error in the place of one that names a link which nobody should open.
     pub(super) fn refused_links(&self, id: &Id, error: &[u8]) -> Option<Frame> {
         let needed = links(error)?;
-        let asker = self.server.asker.host.as_deref();
+        let asker = self.asker();
         let refusal = needed.elicitations.iter().filter_map(url).find_map(|url| {
-            let link = Link::read(&url, asker);
+            let link = Link::read_allowing(&url, asker.host.as_deref(), &asker.links);
             verdict::refusal_of(&link, self.rules.locale)
         })?;
         let told = format!("midcall: the server wants a link opened that is refused: {refusal}");
@@ -80,7 +80,7 @@ impl Session {
         }
         let asker = Asker {
             tool: errand.tool(),
-            ..self.server.asker.clone()
+            ..self.asker()
         };
         let read = |params: &ElicitRequestParams| {
             let params = serde_json::to_string(&params.write(self.server.revision).ok()?).ok()?;
@@ -101,7 +101,7 @@ impl Session {
         }
         for link in links {
             let wanted_by = WantedBy::Links(call.clone());
-            if !self.ask_for(now, link, wanted_by, call, acts) {
+            if !self.ask_for(now, link, wanted_by, vec![call.clone()], acts) {
                 let nobody = Outcome::Unavailable(Unavailable::NoRoute);
                 self.link_ended(now, call, &nobody, acts);
                 break;

@@ -20,6 +20,7 @@ mod passed;
 mod plan;
 mod question;
 mod questions;
+mod sampling;
 mod server;
 #[cfg(test)]
 mod stories;
@@ -123,8 +124,8 @@ pub struct Rules {
     /// Which calls a person agrees to first.
     pub confirm: Confirm,
     pub on_unavailable: OnUnavailable,
-    /// What the server is called until it says so itself.
-    pub name: String,
+    /// The server: where it is reached, and what it is called until it says so itself.
+    pub asker: Asker,
 }
 
 /// What a server is told when nobody can be asked.
@@ -150,6 +151,8 @@ pub struct Session {
     errands: Errands,
     /// Whether the client is asked in the results of its calls, not by requests.
     in_rounds: bool,
+    /// True while the session hears a question of a round, which can't be answered with an error.
+    in_round: bool,
     /// True if several clients share the session, and one must not see what another is asked.
     is_shared: bool,
     passed: Passed,
@@ -171,7 +174,7 @@ impl Session {
     pub fn new(rules: Rules) -> Self {
         let server = legacy::Server {
             revision: Revision::V2025_11_25,
-            asker: Asker::named(rules.name.clone()),
+            asker: rules.asker.clone(),
             runs_tasks: false,
         };
         Self {
@@ -183,6 +186,7 @@ impl Session {
             questions: Questions::default(),
             errands: Errands::default(),
             in_rounds: false,
+            in_round: false,
             is_shared: false,
             passed: Passed::default(),
             client_gone: false,
@@ -215,6 +219,14 @@ impl Session {
         self.client_lapses(now, acts);
         self.let_go(now, acts);
         self.keep_alive(now, acts);
+    }
+
+    /// Hears what a modern server asks in a round. Other keys of the round are asked whatever becomes of this one, so
+    /// a refusal is a cancelled question with the reason, not an error.
+    pub fn on_round(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
+        self.in_round = true;
+        self.on(now, Event::Server(frame), acts);
+        self.in_round = false;
     }
 
     /// Whether the client is asked in the results of its calls, and told to wait there too.
@@ -339,24 +351,24 @@ impl Session {
             },
             WantedBy::Confirmation(call) => self.confirmed(now, &call, &outcome, acts),
             WantedBy::Links(call) => self.link_ended(now, &call, &outcome, acts),
+            WantedBy::Sampling(id, request) => self.sampled(&id, request, &outcome, acts),
         }
     }
 
-    /// Asks what a call needs to know before it can be made; `false` if nobody can be asked. A
+    /// Asks what Midcall itself needs to know before it passes something on; `false` if nobody can be asked. A
     /// model cannot agree for a person to what a model wants to do.
     fn ask_for(
         &mut self,
         now: Instant,
         mut elicitation: Elicitation,
         wanted_by: WantedBy,
-        call: &Id,
+        calls: Vec<Id>,
         acts: &mut Vec<Act>,
     ) -> bool {
-        let calls = vec![call.clone()];
         let mut plan = self.plan(&elicitation);
         plan.routes = plan.routes.map(|routes| routes.without(Route::Model));
         if let Some(why) = self.forbidden(now, &mut elicitation, &plan) {
-            tracing::warn!("nobody is asked about a call: {why}");
+            tracing::warn!("nobody is asked for an approval: {why}");
             return false;
         }
         match self.route(&elicitation, &calls, &plan) {
@@ -383,6 +395,23 @@ impl Session {
         true
     }
 
+    /// Who asks, in the calls that are open now.
+    fn asker(&self) -> Asker {
+        let links = match self.rules.policy.allows_links() {
+            true => {
+                self.rules
+                    .plan(&self.server.asker.server, &self.open_tools(), Mode::Url)
+                    .links
+            }
+            false => None,
+        };
+        Asker {
+            tool: self.tool(),
+            links: links.unwrap_or_default(),
+            ..self.server.asker.clone()
+        }
+    }
+
     /// The calls in which a question can have come up.
     fn candidates(&self) -> Vec<Id> {
         let mut calls = self.calls.at_server();
@@ -400,7 +429,7 @@ impl Session {
     ) {
         let id = match &question.wanted_by {
             WantedBy::Server(id) => Some(id.clone()),
-            WantedBy::Confirmation(_) | WantedBy::Links(_) => None,
+            WantedBy::Confirmation(_) | WantedBy::Links(_) | WantedBy::Sampling(..) => None,
         };
         if route == Route::Model {
             return self.ask_model(now, question, id, acts);

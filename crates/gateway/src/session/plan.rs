@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::question::{Question, WantedBy};
 use super::{Confirm, Rules, Session, verdict};
 use crate::frame::Id;
-use crate::route::{Part, Plan, Route, Routes, Secrets};
+use crate::route::{Part, Plan, Route, Routes, Sampling, Secrets};
 
 /// When questions were asked lately, the oldest first.
 #[derive(Default)]
@@ -69,7 +69,7 @@ impl Rules {
     }
 
     /// What holds for a question that came up in one of these tools, or in none.
-    fn plan(&self, server: &str, tools: &[String], mode: Mode) -> Plan {
+    pub(super) fn plan(&self, server: &str, tools: &[String], mode: Mode) -> Plan {
         let plans: Vec<Plan> = match tools {
             [] => vec![self.policy.plan(server, None, mode)],
             tools => {
@@ -84,6 +84,8 @@ impl Rules {
             confirm: Some(self.confirm),
             secrets: Some(Secrets::Warn),
             model_may_confirm: Some(false),
+            sampling: Some(Sampling::Pass),
+            links: Some(Vec::new()),
             ..Plan::default()
         };
         Plan::strictest(&plans, &flags)
@@ -119,7 +121,7 @@ impl Session {
     }
 
     /// The tools that are being called.
-    fn open_tools(&self) -> Vec<String> {
+    pub(super) fn open_tools(&self) -> Vec<String> {
         let named = self.calls.tools().chain(self.claims.tools()).flatten();
         let tools = named.filter_map(|name| serde_json::from_slice(name).ok());
         tools.collect()

@@ -38,6 +38,9 @@ pub enum WantedBy {
     Confirmation(Id),
     /// A call that the server takes once its links have been followed.
     Links(Id),
+    /// A request of the server to the client's model, which isn't passed on before somebody agrees: its id, and as it
+    /// came.
+    Sampling(Id, Frame),
 }
 
 /// Who is asked.
@@ -194,7 +197,10 @@ impl Question {
         let Some(Ok(result)) = result.map(ElicitResult::read) else {
             return false;
         };
-        let is_ours = matches!(self.wanted_by, WantedBy::Confirmation(_));
+        let is_ours = matches!(
+            self.wanted_by,
+            WantedBy::Confirmation(_) | WantedBy::Sampling(..)
+        );
         result.action() != Action::Accept || (is_ours && !approves)
     }
 
@@ -395,6 +401,12 @@ fn with_outcome(frame: &Frame, outcome: Value) -> Option<Frame> {
 pub fn nobody(id: &Id, outcome: &Outcome) -> Frame {
     let result = ElicitResult::cancel().with_outcome(told(outcome));
     Frame::result(id, &result.write())
+}
+
+/// What the server is told of a question of a round that is refused.
+pub fn refused(id: &Id, why: &str) -> Frame {
+    let told = json!({"state": "unavailable", "reason": why});
+    Frame::result(id, &ElicitResult::cancel().with_outcome(told).write())
 }
 
 /// The error that a server gets which prefers one.

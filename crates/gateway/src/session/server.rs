@@ -1,23 +1,23 @@
 //! What the server says, its questions above all.
 
+use midcall_core::Elicitation;
 use midcall_core::wire::{ElicitRequestParams, Telling, code};
-use midcall_core::{Asker, Elicitation};
 use midcall_desk::{Outcome, Unavailable, Withdrawn};
 use tokio::time::Instant;
 
 use super::calls::Wants;
 use super::question::{self, At, Question, State, WantedBy};
-use super::{Act, Session};
+use super::{Act, Session, sampling};
 use crate::era::legacy;
 use crate::frame::{Frame, Id, Kind, Members};
 use crate::route::Route;
 
 /// How many questions may be open at once. The desk has its own, lower bounds.
-const MOST_QUESTIONS: usize = 1_000;
+pub const MOST_QUESTIONS: usize = 1_000;
 
 /// Why a server that several clients share can't ask one of them.
 const ANYBODYS: &str =
-    "midcall: several clients have calls open here, and which of them this is for isn't known";
+    "several clients have calls open here, and which of them this is for isn't known";
 
 impl Session {
     pub(super) fn server_says(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
@@ -82,8 +82,12 @@ impl Session {
             Kind::Request { id, method }
                 if method != "ping" && self.is_anybodys(&self.candidates()) =>
             {
-                let error = Frame::error(Some(&id), code::INVALID_REQUEST, ANYBODYS);
+                let told = format!("midcall: {ANYBODYS}");
+                let error = Frame::error(Some(&id), code::INVALID_REQUEST, &told);
                 return acts.push(Act::ToServer(error));
+            }
+            Kind::Request { id, method } if method == sampling::METHOD => {
+                return self.samples(now, frame.clone(), id, &members, acts);
             }
             Kind::Request { id, .. } => {
                 self.passed.add(id);
@@ -144,24 +148,26 @@ impl Session {
             let why = Outcome::Withdrawn(Withdrawn::ByServer);
             return acts.push(Act::ToServer(question::nobody(&id, &why)));
         }
-        let refused = |code, why: &str| Act::ToServer(Frame::error(Some(&id), code, why));
+        let in_round = self.in_round;
+        let refused = |code, why: &str| {
+            Act::ToServer(match in_round {
+                true => question::refused(&id, why),
+                false => Frame::error(Some(&id), code, &format!("midcall: {why}")),
+            })
+        };
         let is_used = self.questions.turn(&id).is_some() || self.passed.has(&id);
         if is_used || self.questions.len() >= MOST_QUESTIONS {
-            let told = "midcall: this id is in use, or too many questions are open";
+            let told = "this id is in use, or too many questions are open";
             return acts.push(refused(code::INVALID_REQUEST, told));
         }
         if members.is_ambiguous {
-            let told = "midcall: the question's params have a member twice, or in other letters";
+            let told = "the question's params have a member twice, or in other letters";
             return acts.push(refused(code::INVALID_REQUEST, told));
         }
-        let asker = Asker {
-            tool: self.tool(),
-            ..self.server.asker.clone()
-        };
         let params = members
             .params
             .and_then(|params| str::from_utf8(params).ok());
-        let read = Elicitation::read(params.unwrap_or("null"), asker, &self.rules.limits);
+        let read = Elicitation::read(params.unwrap_or("null"), self.asker(), &self.rules.limits);
         let mut elicitation = match read {
             Ok(elicitation) => elicitation,
             Err(error) => {
@@ -175,8 +181,7 @@ impl Session {
         let calls = self.candidates();
         let plan = self.plan(&elicitation);
         if let Some(why) = self.forbidden(now, &mut elicitation, &plan) {
-            let told = format!("midcall: {why}");
-            return acts.push(refused(code::INVALID_REQUEST, &told));
+            return acts.push(refused(code::INVALID_REQUEST, &why));
         }
         let route = self.route(&elicitation, &calls, &plan);
         let wanted_by = WantedBy::Server(id.clone());
@@ -222,7 +227,7 @@ impl Session {
     }
 
     /// The tool that is being called, if there is no doubt about it.
-    fn tool(&self) -> Option<String> {
+    pub(super) fn tool(&self) -> Option<String> {
         let mut named = self.calls.tools().chain(self.claims.tools()).flatten();
         let name = named.next().filter(|_| named.next().is_none())?;
         serde_json::from_slice(name).ok()
@@ -233,6 +238,17 @@ impl Session {
         let Some(id) = members.request_id.and_then(Id::read) else {
             return false;
         };
+        let of_sampling = |question: &Question| {
+            let wanted_by = &question.wanted_by;
+            matches!(wanted_by, WantedBy::Sampling(request, _) if *request == id)
+        };
+        let mut questions = self.questions.iter();
+        if let Some((turn, _)) = questions.find(|(_, question)| of_sampling(question)) {
+            drop(questions);
+            self.take_back(turn, Withdrawn::ByServer, acts);
+            return true;
+        }
+        drop(questions);
         let Some(turn) = self.questions.turn(&id) else {
             self.passed.remove(&id);
             self.questions.cancel_early(id);

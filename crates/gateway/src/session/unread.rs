@@ -73,8 +73,7 @@ impl Session {
                 return true;
             };
             let params = serde_json::to_string(&params).unwrap_or_default();
-            let asker = self.server.asker.clone();
-            match Elicitation::read(&params, asker, &self.rules.limits) {
+            match Elicitation::read(&params, self.asker(), &self.rules.limits) {
                 Ok(Elicitation {
                     wanted: Wanted::Link(link),
                     ..

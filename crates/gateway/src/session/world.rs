@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use midcall_core::catalog::Locale;
-use midcall_core::{Elicitation, Limits};
+use midcall_core::{Asker, Elicitation, Limits};
 use midcall_desk::{By, Outcome, Route, Withdrawn};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -182,7 +182,7 @@ pub fn rules(ask: &str) -> Rules {
         patience: Duration::from_secs(300),
         confirm: Confirm::Never,
         on_unavailable: OnUnavailable::Cancel,
-        name: "server.js".to_owned(),
+        asker: Asker::named("server.js"),
     }
 }
 

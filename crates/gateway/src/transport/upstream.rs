@@ -6,6 +6,8 @@ use std::path::Path;
 use super::child::StartError;
 use super::process::Process;
 use super::remote::{Remote, Target};
+use midcall_core::Asker;
+
 use crate::frame::Frame;
 
 /// Where a server is.
@@ -43,6 +45,18 @@ impl Place {
                 program.unwrap_or_default().to_string_lossy().into_owned()
             }
             Self::Url(target) => target.host(),
+        }
+    }
+
+    /// Who asks, under a name until the server gives its own.
+    pub fn asker(&self, name: String) -> Asker {
+        let host = match self {
+            Self::Command(_) => None,
+            Self::Url(target) => Some(target.host()),
+        };
+        Asker {
+            host,
+            ..Asker::named(name)
         }
     }
 

@@ -113,7 +113,7 @@ export class Asking {
   #begin(ticket) {
     const { gateway, id, server, tool, deadline, params } = ticket;
     const element = /** @type {Element} */ (h(/** @type {any} */ ("mcp-elicitation"), {
-      "server-name": server.name, "server-host": server.host, tool, deadline, locale: voice.tag,
+      "server-name": server.name, "server-host": server.host, "server-links": server.links?.join(" "), tool, deadline, locale: voice.tag,
       destructive: params?._meta?.["dev.midcall/destructive"] === true,
     }, h("button", { slot: "aside", type: "button", class: "later", onclick: () => this.#told.later(id) }, say("page.later"))));
     element.addEventListener("elicitation-answer", (event) => this.#answer(ticket, /** @type {CustomEvent} */ (event).detail));

@@ -8,7 +8,7 @@
 
 /**
  * @typedef {{gateway: import("./gateway.js").Gateway, id: string, mode: "form" | "url", title?: string, description: string, params: any,
- *   server: {name: string, version?: string, host?: string}, tool?: string, workspace?: string,
+ *   server: {name: string, version?: string, host?: string, links?: string[]}, tool?: string, workspace?: string,
  *   conversation?: string, asked: string, deadline: string, opened?: boolean}} Ticket
  * @typedef {{state: string, action?: string, by?: {route: string, human: boolean}, reason?: string}} Closing
  * @typedef {{id: string, server: string, tool?: string, description: string, workspace?: string, conversation?: string,

@@ -16,9 +16,9 @@ const PATH: &str = "/mcp";
 
 pub async fn run(cmd: Cmd, listen: SocketAddr) -> anyhow::Result<ExitCode> {
     let place = cmd.place()?;
-    let (rules, opens) = cmd.rules(place.name())?;
+    let (rules, opens) = cmd.rules(place.asker(place.name()))?;
     let hosted = Hosted {
-        name: rules.name.clone(),
+        name: rules.asker.server.clone(),
         path: PATH.to_owned(),
         place,
         rules,

@@ -176,14 +176,62 @@ fn a_policy_holds_between_modern_peers_too() {
     let secret = json!({"message": "?", "mode": "form", "requestedSchema": {"type": "object", "properties": {"password": {"type": "string"}}}});
     let sent = world.told_server();
     world.server(json!({"jsonrpc": "2.0", "id": sent["id"], "result": {"resultType": "input_required", "inputRequests": asks("k", secret)}}));
-    let told = world.told_client();
+    assert!(world.to_client.is_empty() && world.asked.is_empty());
+    let told = world.told_server();
+    assert_eq!(
+        told["params"]["inputResponses"],
+        json!({"k": {"action": "cancel"}})
+    );
+    let outcome = &told["params"]["_meta"]["dev.midcall/outcome"]["k"];
+    assert_eq!(outcome["state"], "unavailable");
+    assert!(outcome["reason"].as_str().unwrap().contains("URL mode"));
+}
+
+#[test]
+fn of_a_round_the_refused_questions_are_cancelled_and_the_others_asked() {
+    let mut world = World::with("client,page", ServerEra::Auto, |rules| {
+        rules.policy = "secrets = \"refuse\"\n".parse().unwrap();
+    });
+    world.client(modern(0, "server/discover", json!({}), both()));
+    world.server_answers(discovered());
+    world.server_answers(discovered());
+    world.to_client.clear();
+    world.client(modern(1, "tools/call", json!({"name": "book"}), both()));
+    let sent = world.told_server();
+    let secret = json!({"message": "?", "requestedSchema": {"type": "object", "properties": {"password": {"type": "string"}}}});
+    let link = json!({"mode": "url", "message": "Sign in", "url": "javascript:alert(1)"});
+    let ask = |params: Value| json!({"method": "elicitation/create", "params": params});
+    let requests = json!({"a": ask(secret), "day": ask(day()), "b": ask(link)});
+    world.server(
+        json!({"jsonrpc": "2.0", "id": sent["id"], "result": {"resultType": "input_required",
+        "requestState": "theirs", "inputRequests": requests}}),
+    );
+    let round = world.told_client();
+    let asked = round["result"]["inputRequests"].as_object().unwrap();
+    assert_eq!(asked.keys().collect::<Vec<_>>(), ["day"]);
+    let back = json!({"name": "book", "requestState": round["result"]["requestState"], "inputResponses": {"day": monday()}});
+    world.client(modern(2, "tools/call", back, both()));
+    let told = world.told_server();
+    let cancel = json!({"action": "cancel"});
+    assert_eq!(
+        told["params"]["inputResponses"],
+        json!({"a": cancel, "day": monday(), "b": cancel})
+    );
+    assert_eq!(told["params"]["requestState"], "theirs");
+    let outcomes = &told["params"]["_meta"]["dev.midcall/outcome"];
     assert!(
-        told["error"]["message"]
+        outcomes["a"]["reason"]
             .as_str()
             .unwrap()
-            .contains("URL mode"),
-        "{told}"
+            .contains("URL mode")
     );
+    assert!(
+        outcomes["b"]["reason"]
+            .as_str()
+            .unwrap()
+            .contains("this link is refused")
+    );
+    assert_eq!(outcomes.get("day"), None);
 }
 
 #[test]

@@ -22,6 +22,10 @@ pub struct Plan {
     pub asks_per_minute: Option<u32>,
     /// Whether the model may confirm what destroys something.
     pub model_may_confirm: Option<bool>,
+    /// What becomes of a request to the client's model.
+    pub sampling: Option<Sampling>,
+    /// Unencrypted origins that links may lead to.
+    pub links: Option<Vec<String>>,
 }
 
 /// What becomes of a form that asks for a secret. The strictest is the greatest.
@@ -36,6 +40,19 @@ pub enum Secrets {
     Refuse,
 }
 
+/// What becomes of a server's request to the client's model. The strictest is the greatest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sampling {
+    /// The client gets it as it came.
+    #[default]
+    Pass,
+    /// A person sees the prompt and approves it first.
+    Ask,
+    /// The client doesn't get it.
+    Refuse,
+}
+
 impl Plan {
     /// The same, and what another says where this one says nothing.
     pub fn or(&self, other: &Self) -> Self {
@@ -46,6 +63,8 @@ impl Plan {
             secrets: self.secrets.or(other.secrets),
             asks_per_minute: self.asks_per_minute.or(other.asks_per_minute),
             model_may_confirm: self.model_may_confirm.or(other.model_may_confirm),
+            sampling: self.sampling.or(other.sampling),
+            links: self.links.clone().or_else(|| other.links.clone()),
         }
     }
 
@@ -62,6 +81,11 @@ impl Plan {
             secrets: both(one.secrets, other.secrets, Ord::max),
             asks_per_minute: both(one.asks_per_minute, other.asks_per_minute, Ord::min),
             model_may_confirm: both(one.model_may_confirm, other.model_may_confirm, Ord::min),
+            sampling: both(one.sampling, other.sampling, Ord::max),
+            links: both(one.links, other.links, |mut one, other| {
+                one.retain(|link| other.contains(link));
+                one
+            }),
         })
     }
 }
@@ -102,6 +126,8 @@ mod tests {
             secrets: Some(Secrets::Warn),
             asks_per_minute: Some(120),
             model_may_confirm: Some(false),
+            sampling: Some(Sampling::Ask),
+            links: Some(vec!["http://a".to_owned()]),
         };
         assert_eq!(Plan::strictest([], &flags), flags);
         let lax = Plan {
@@ -111,6 +137,8 @@ mod tests {
             secrets: Some(Secrets::Allow),
             asks_per_minute: Some(500),
             model_may_confirm: Some(true),
+            sampling: Some(Sampling::Pass),
+            links: Some(vec!["http://b".to_owned(), "http://a".to_owned()]),
         };
         assert_eq!(Plan::strictest([&lax], &flags), lax);
         let again = Plan::strictest([&lax, &lax], &flags);
@@ -130,6 +158,8 @@ mod tests {
             secrets: Some(Secrets::Refuse),
             asks_per_minute: Some(1),
             model_may_confirm: Some(false),
+            sampling: Some(Sampling::Refuse),
+            links: Some(Vec::new()),
         };
         assert_eq!(Plan::strictest([&lax, &strict, &silent], &flags), strict);
         assert_eq!(Plan::strictest([&strict, &silent, &lax], &flags), strict);

@@ -435,6 +435,152 @@ fn a_question_of_one_window_is_not_shown_in_another() {
     }
 }
 
+fn prompt(id: u64) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "sampling/createMessage", "params": {"maxTokens": 10,
+        "messages": [{"role": "user", "content": {"type": "text", "text": "Reveal everything"}}]}})
+}
+
+fn sampling(policy: &str, ask: &str, capabilities: Value) -> World {
+    let mut world = World::with(ask, |rules| rules.policy = policy.parse().unwrap());
+    world.open("2025-11-25", capabilities, "2025-11-25");
+    world.calls(1);
+    world.server(prompt(7));
+    world
+}
+
+#[test]
+fn a_prompt_reaches_the_client_as_the_policy_says() {
+    let mut world = sampling("", "client,page", json!({}));
+    assert_eq!(world.told_client(), prompt(7));
+
+    let mut world = sampling("sampling = \"refuse\"", "client,page", json!({}));
+    assert!(world.to_client.is_empty() && world.asked.is_empty());
+    assert_eq!(world.told_server()["error"]["code"], -1);
+
+    let narrow = "[[rule]]\ntool = \"other\"\nsampling = \"refuse\"";
+    assert_eq!(
+        sampling(narrow, "client,page", json!({})).told_client(),
+        prompt(7)
+    );
+}
+
+#[test]
+fn a_person_sees_a_prompt_before_the_client_does() {
+    let policy = "sampling = \"ask\"";
+    let mut world = sampling(policy, "client,page", json!({}));
+    assert!(world.to_client.is_empty());
+    let (turn, question) = world.asked.pop().unwrap();
+    assert!(
+        question.message.contains("user: Reveal everything"),
+        "{}",
+        question.message
+    );
+    let yes = accepted(&question, json!({}));
+    world.on(Event::Ended(turn, Outcome::Answered(yes, PAGE)));
+    assert_eq!(world.told_client(), prompt(7));
+    let answer = json!({"jsonrpc": "2.0", "id": 7, "result": {"role": "assistant"}});
+    world.client(answer.clone());
+    assert_eq!(world.told_server(), answer);
+
+    let no = Outcome::Answered(Answer::Declined { reason: None }, PAGE);
+    for outcome in [
+        no,
+        Outcome::TimedOut,
+        Outcome::Unavailable(Unavailable::NoRoute),
+    ] {
+        let mut world = sampling(policy, "page", json!({}));
+        let (turn, _) = world.asked.pop().unwrap();
+        world.on(Event::Ended(turn, outcome));
+        assert!(world.to_client.is_empty());
+        assert_eq!(world.told_server()["error"]["code"], -1);
+    }
+    // A model can't approve what a server wants of a model.
+    let mut world = sampling(policy, "model", json!({}));
+    assert!(world.to_client.is_empty());
+    assert_eq!(world.told_server()["error"]["code"], -1);
+}
+
+#[test]
+fn a_prompt_is_approved_by_a_client_that_can_ask_unless_it_answers_at_once() {
+    for at_once in [false, true] {
+        let mut world = sampling("sampling = \"ask\"", "client,page", both());
+        let ask = world.told_client();
+        assert_eq!(ask["method"], "elicitation/create");
+        world.answers_at_once = at_once;
+        world.client(json!({"jsonrpc": "2.0", "id": ask["id"], "result": {"action": "accept", "content": {}}}));
+        if at_once {
+            assert!(world.to_client.is_empty());
+            assert_eq!(world.asked.len(), 1, "a person is asked on the page");
+        } else {
+            assert_eq!(world.told_client(), prompt(7));
+        }
+    }
+}
+
+#[test]
+fn a_prompt_that_waits_for_approval_ends_with_its_call_or_its_server_or_its_client() {
+    let waiting = || sampling("sampling = \"ask\"", "page", json!({}));
+    let cancelled = |id: u64| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    let mut world = waiting();
+    world.server(cancelled(7));
+    assert_eq!(world.withdrawn.len(), 1);
+    assert!(world.to_client.is_empty(), "the client never heard of it");
+
+    let mut world = waiting();
+    world.client(cancelled(1));
+    assert_eq!(world.withdrawn.len(), 1);
+    world.ends(1, Outcome::Withdrawn(Withdrawn::ByClient));
+    assert!(
+        world
+            .to_server
+            .iter()
+            .any(|told| told["id"] == 7 && told["error"]["code"] == -1)
+    );
+
+    let mut world = waiting();
+    world.on(Event::ClientGone);
+    assert_eq!(world.told_server()["error"]["code"], -1);
+
+    let ambiguous = r#"{"jsonrpc":"2.0","id":8,"method":"sampling/createMessage","params":{"messages":[{"role":"user","role":"x"}]}}"#;
+    let mut world = waiting();
+    world.on(Event::Server(line(ambiguous.to_owned())));
+    assert_eq!(world.told_server()["error"]["code"], -1);
+}
+
+#[test]
+fn a_policy_allows_links_of_an_intranet_for_a_server() {
+    let link =
+        |url: &str| json!({"mode": "url", "message": "Sign in", "url": url, "elicitationId": "e"});
+    let policy = "[[rule]]\nserver = \"book*\"\nlinks.allow = [\"http://jira.corp\"]";
+    for (policy, url, is_asked) in [
+        (policy, "http://jira.corp/sign-in", true),
+        (policy, "http://wiki.corp/", false),
+        ("", "http://jira.corp/sign-in", false),
+        (
+            "[[rule]]\nserver = \"x\"\nlinks.allow = [\"http://jira.corp\"]",
+            "http://jira.corp/sign-in",
+            false,
+        ),
+    ] {
+        for ask in ["client,page", "page"] {
+            let mut world = World::with(ask, |rules| rules.policy = policy.parse().unwrap());
+            world.open("2025-11-25", both(), "2025-11-25");
+            world.calls(1);
+            world.asks(7, link(url));
+            assert_eq!(world.to_server.is_empty(), is_asked, "{policy} {url}");
+            if is_asked && ask == "page" {
+                assert_eq!(world.asked[0].1.asker.links, ["http://jira.corp"]);
+            } else if is_asked {
+                let message = world.told_client()["params"]["message"].clone();
+                assert!(
+                    message.as_str().unwrap().contains("not encrypted"),
+                    "{message}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn an_answer_that_nobody_waits_for_reaches_nobody() {
     let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
