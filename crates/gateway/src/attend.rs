@@ -19,7 +19,7 @@ use crate::session::{Act, Event};
 use crate::times::HANG_UP;
 use crate::transport::front::Seat;
 use crate::transport::upstream::{Place, Said, Upstream};
-use crate::transport::{Line, Lines, Outbox};
+use crate::transport::{Instead, Line, Lines, Outbox};
 
 /// A session with its two ends.
 pub struct Attendant {
@@ -57,8 +57,8 @@ pub enum ClientEnd {
 /// What a client says.
 pub enum Heard {
     Frame(Frame),
-    /// A message longer than is taken.
-    TooLong,
+    /// A message that may never end.
+    Endless,
     /// Nothing, but it took what it was slow to take.
     Taken,
     /// Nothing any more.
@@ -112,7 +112,7 @@ impl Attendant {
             let event = tokio::select! {
                 heard = self.client.next(hears_client) => match heard {
                     Heard::Frame(frame) => Event::Client(frame),
-                    Heard::TooLong => {
+                    Heard::Endless => {
                         let how = "was ended: the client sent a message longer than is taken";
                         return Ended::ByServer(how.to_owned());
                     }
@@ -267,10 +267,15 @@ impl ClientEnd {
             Self::Pipes(lines, out) => loop {
                 let was_full = out.is_full() || out.is_flooded();
                 tokio::select! {
-                    line = lines.next(), if hears => return match line {
-                        Ok(Line::Whole(line)) => Heard::Frame(Frame::new(line)),
-                        Ok(Line::TooLong) => Heard::TooLong,
-                        Ok(Line::End) | Err(_) => Heard::Gone,
+                    line = lines.next(), if hears => match line {
+                        Ok(Line::Whole(line)) => return Heard::Frame(Frame::new(line)),
+                        Ok(Line::TooLong(message)) => match message.instead("client") {
+                            Instead::Read(frame) => return Heard::Frame(frame),
+                            Instead::Refuse(frame) => out.answer(frame.into_bytes()),
+                            Instead::Nothing => {}
+                        },
+                        Ok(Line::Endless) => return Heard::Endless,
+                        Ok(Line::End) | Err(_) => return Heard::Gone,
                     },
                     written = out.flush(), if !out.is_empty() => {
                         if written.is_err() {

@@ -23,7 +23,7 @@ use super::opening::{Leg, Probe, discovered};
 use super::passing::Passing;
 use super::words::too_much;
 use crate::frame::{Frame, Id, Kind, OwnIds};
-use crate::session::{Act, Event, Rules, Session, gone_words, in_use};
+use crate::session::{Act, Event, Rules, Session, gone_words, in_use, unclaimed};
 
 pub struct Bridge {
     pub(super) session: Session,
@@ -165,6 +165,9 @@ impl Bridge {
 
     fn client_says(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
         if let Some((Kind::Request { id, method }, members)) = frame.peek() {
+            if let Some(unclaimed) = unclaimed(&frame, &members) {
+                return self.client_says(now, unclaimed, acts);
+            }
             let becomes_modern = members.revision.is_some() || method == "server/discover";
             let becomes_legacy = !becomes_modern && method == "initialize";
             let changes = if self.front.is_some() {

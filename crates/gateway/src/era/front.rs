@@ -27,7 +27,7 @@ use super::parked::Parked;
 use super::welcome::Opening;
 use super::words::{LOG_LEVEL, complete, meta_of, modern_params, refused_revision, too_much};
 use crate::frame::{Frame, Id, Kind, Members, OwnIds};
-use crate::session::in_use;
+use crate::session::{forget_each, in_use};
 
 pub struct Front {
     pub(super) opening: Opening,
@@ -228,6 +228,7 @@ impl Front {
                     meta::PROTOCOL_VERSION,
                     meta::CLIENT_CAPABILITIES,
                     meta::CLIENT_INFO,
+                    meta::OUTCOME,
                     LOG_LEVEL,
                 ] {
                     told.shift_remove(key);
@@ -256,6 +257,7 @@ impl Front {
             self.parked
                 .open(now, id, token, digest, is_cacheable, is_loud);
             if self.has_rounds && !responses.is_null() {
+                forget_each(&mut responses);
                 params["inputResponses"] = responses;
             }
         } else {

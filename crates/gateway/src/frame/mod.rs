@@ -81,6 +81,10 @@ pub struct Members<'a> {
     pub result: Option<&'a [u8]>,
     /// `error`, whatever it is.
     pub error: Option<&'a [u8]>,
+    /// `params.inputResponses`.
+    pub responses: Option<&'a [u8]>,
+    /// True if `params._meta` says how questions ended.
+    pub tells_outcome: bool,
     /// True if `params` has a member twice, or in other letters, by which a call or a question is judged.
     pub is_ambiguous: bool,
 }
@@ -261,11 +265,13 @@ impl<'a> Members<'a> {
                 "requestId" => self.request_id = Some(scan.value()?),
                 "progressToken" => self.progress_token = Some(scan.value()?),
                 "progress" => self.progress = Some(scan.value()?),
+                "inputResponses" => self.responses = Some(scan.value()?),
                 "_meta" if scan.peek()? == b'{' => scan.object(|scan, name| {
                     let value = scan.value()?;
                     match name {
                         "progressToken" => self.progress_token = Some(value),
                         meta::PROTOCOL_VERSION => self.revision = Some(value),
+                        meta::OUTCOME => self.tells_outcome = true,
                         _ => {}
                     }
                     Some(())

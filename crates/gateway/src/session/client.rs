@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::calls::Wants;
 use super::errand::Stage;
 use super::question::{At, Question, State, WantedBy};
-use super::{Act, Session, Turn};
+use super::{Act, Session, Turn, unclaimed};
 use crate::era::legacy;
 use crate::frame::{Frame, Id, Kind, Members};
 
@@ -19,6 +19,9 @@ impl Session {
             acts.push(Act::ToClient(Frame::error(None, code::PARSE_ERROR, told)));
             return;
         };
+        if let Some(unclaimed) = unclaimed(&frame, &members) {
+            return self.client_says(now, unclaimed, acts);
+        }
         let act = match kind {
             Kind::Request { id, .. } if self.server_gone.is_some() => {
                 self.calls.open(id, Wants::Other, &members, now);

@@ -48,6 +48,33 @@ impl Session {
         Some(Frame::error(Some(id), code::INTERNAL_ERROR, &told))
     }
 
+    /// An error that names links, with what the person has to hear about them; none if that is nothing.
+    pub(super) fn warned_links(&self, frame: &Frame, error: &[u8]) -> Option<Frame> {
+        #[derive(Deserialize)]
+        struct Data {
+            data: Needed,
+        }
+        #[derive(Deserialize)]
+        struct Needed {
+            elicitations: Vec<Value>,
+        }
+        let asker = self.asker();
+        let named: Vec<String> = links(error)?.elicitations.iter().filter_map(url).collect();
+        let mut needed = serde_json::from_slice::<Data>(error).ok()?.data;
+        let mut is_warned = false;
+        for (question, url) in needed.elicitations.iter_mut().zip(named) {
+            let link = Link::read_allowing(&url, asker.host.as_deref(), &asker.links);
+            let said = question["message"].as_str().unwrap_or_default();
+            if let Some(message) = verdict::warning_of(&link, said, self.rules.locale) {
+                question["message"] = message.into();
+                is_warned = true;
+            }
+        }
+        let needed = Value::Array(needed.elicitations).to_string();
+        let path = ["error", "data", "elicitations"];
+        is_warned.then(|| frame.with(&path, &needed)).flatten()
+    }
+
     /// Asks for the links that a call needs, if its response names any.
     pub(super) fn needs_links(
         &mut self,

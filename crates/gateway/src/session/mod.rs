@@ -25,6 +25,7 @@ mod server;
 #[cfg(test)]
 mod stories;
 mod task;
+mod unclaimed;
 mod unread;
 pub mod verdict;
 #[cfg(test)]
@@ -55,6 +56,7 @@ use question::{At, Question, State, WantedBy};
 use questions::Questions;
 pub use questions::Turn;
 pub use server::gone_words;
+pub use unclaimed::{forget_each, unclaimed};
 
 /// What happened.
 pub enum Event {

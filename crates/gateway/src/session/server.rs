@@ -72,7 +72,11 @@ impl Session {
                         .result
                         .and_then(|result| self.tools.listed(&frame, result, added))
                 } else {
-                    mapped
+                    let told = mapped.as_ref().unwrap_or(&frame);
+                    let warned = members
+                        .error
+                        .and_then(|error| self.warned_links(told, error));
+                    warned.or(mapped)
                 }
             }
             Kind::Request { id, method } if method == ElicitRequestParams::METHOD => {

@@ -26,14 +26,16 @@ pub fn refusal_of(link: &Link, locale: Locale) -> Option<String> {
 /// The message of a question with the warnings about its link; none if there are none.
 pub fn warning(elicitation: &Elicitation, locale: Locale) -> Option<String> {
     match &elicitation.wanted {
-        Wanted::Link(link) => match link.verdict() {
-            Verdict::Warn(reasons) => {
-                let warnings = sentences(reasons, locale);
-                Some(format!("{}\n\n⚠ {warnings}", elicitation.message))
-            }
-            Verdict::Plain | Verdict::Refuse(_) => None,
-        },
+        Wanted::Link(link) => warning_of(link, &elicitation.message, locale),
         Wanted::Form(_) => None,
+    }
+}
+
+/// A message with the warnings about a link; none if there are none.
+pub fn warning_of(link: &Link, message: &str, locale: Locale) -> Option<String> {
+    match link.verdict() {
+        Verdict::Warn(reasons) => Some(format!("{message}\n\n⚠ {}", sentences(reasons, locale))),
+        Verdict::Plain | Verdict::Refuse(_) => None,
     }
 }
 

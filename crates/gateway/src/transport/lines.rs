@@ -6,6 +6,7 @@ use bytes::{Bytes, BytesMut};
 use memchr::memchr;
 use tokio::task::coop::consume_budget;
 
+use super::oversized::{Oversized, Skim};
 use super::pipe::Reading;
 
 /// A stream of lines. What was read stays read when waiting for the next line is given up.
@@ -18,6 +19,8 @@ pub struct Lines {
     seen: usize,
     most: usize,
     ended: bool,
+    /// The line that is being read past, if it is too long.
+    skim: Option<Skim>,
 }
 
 /// What comes next.
@@ -25,14 +28,19 @@ pub struct Lines {
 pub enum Line {
     /// A line, its end included; the last one may have none.
     Whole(Bytes),
-    /// A line longer than is taken.
-    TooLong,
+    /// A line longer than is taken. It was read past.
+    TooLong(Oversized),
+    /// A line that may never end.
+    Endless,
     /// No more.
     End,
 }
 
 /// How much is read at once.
 const PIECE: usize = 32 * 1024;
+
+/// How much of a line is read past before it counts as endless.
+const ENDLESS: usize = 1024 * 1024 * 1024;
 
 impl Lines {
     /// Lines of at most so many bytes.
@@ -44,13 +52,18 @@ impl Lines {
             seen: 0,
             most,
             ended: false,
+            skim: None,
         }
     }
 
     /// The next line that is not blank.
     pub async fn next(&mut self) -> io::Result<Line> {
         loop {
-            if let Some(line) = self.split() {
+            if self.skim.is_some() {
+                if let Some(line) = self.read_past() {
+                    return Ok(line);
+                }
+            } else if let Some(line) = self.split() {
                 if line.iter().all(u8::is_ascii_whitespace) {
                     consume_budget().await; // A flood of nothing must not keep others waiting.
                     continue;
@@ -58,7 +71,8 @@ impl Lines {
                 return Ok(Line::Whole(line));
             }
             if self.read.len() > self.most {
-                return Ok(Line::TooLong);
+                self.skim = Some(Skim::default());
+                continue;
             }
             if self.ended {
                 return Ok(Line::End);
@@ -67,6 +81,23 @@ impl Lines {
             self.ended = read == 0;
             self.read.extend_from_slice(&self.piece[..read]);
         }
+    }
+
+    /// Reads past what has arrived of a line that is too long, and says what it was once it is over.
+    fn read_past(&mut self) -> Option<Line> {
+        let skim = self.skim.as_mut()?;
+        let end = memchr(b'\n', &self.read);
+        skim.read(&self.read[..end.unwrap_or(self.read.len())]);
+        // What was kept of it is given back.
+        self.read = match end {
+            Some(end) => BytesMut::from(&self.read[end + 1..]),
+            None => BytesMut::new(),
+        };
+        self.seen = 0;
+        if end.is_some() || self.ended {
+            return self.skim.take().map(|skim| Line::TooLong(skim.found()));
+        }
+        (skim.bytes() > ENDLESS).then_some(Line::Endless)
     }
 
     fn split(&mut self) -> Option<Bytes> {
@@ -147,11 +178,32 @@ mod tests {
             });
             match lines.next().await.unwrap() {
                 Line::Whole(line) => assert!(fits && line.len() == length + 1),
-                other => assert!(!fits && other == Line::TooLong),
+                other => assert!(!fits && matches!(other, Line::TooLong(_))),
             }
             drop(lines);
             writing.await.unwrap();
         }
+    }
+
+    #[tokio::test]
+    async fn what_comes_after_a_line_that_is_too_long_is_read() {
+        let (mut writer, mut lines) = stream(1_000);
+        let writing = tokio::task::spawn_blocking(move || {
+            let long = "x".repeat(500_000);
+            write!(
+                writer,
+                "{{\"long\":\"{long}\"}}\n{{\"short\":1}}\n{{\"cut\":\"{long}"
+            )
+            .unwrap();
+        });
+        assert!(matches!(lines.next().await.unwrap(), Line::TooLong(_)));
+        assert_eq!(
+            lines.next().await.unwrap(),
+            Line::Whole("{\"short\":1}\n".into())
+        );
+        assert!(matches!(lines.next().await.unwrap(), Line::TooLong(_)));
+        assert_eq!(lines.next().await.unwrap(), Line::End);
+        writing.await.unwrap();
     }
 
     #[tokio::test]

@@ -5,6 +5,7 @@ pub mod child;
 pub mod front;
 mod lines;
 mod outbox;
+mod oversized;
 mod pipe;
 pub mod process;
 pub mod remote;
@@ -12,4 +13,5 @@ pub mod upstream;
 
 pub use lines::{Line, Lines};
 pub use outbox::Outbox;
+pub use oversized::Instead;
 pub use pipe::{Reading, Writing};

@@ -9,7 +9,7 @@ use tokio::time::sleep_until;
 
 use super::child::{self, Child, StartError};
 use super::upstream::Said;
-use super::{Line, Lines, Outbox};
+use super::{Instead, Line, Lines, Outbox};
 use crate::awake::{Patience, within};
 use crate::frame::Frame;
 use crate::times::{LAST_WORDS, SERVER_END};
@@ -78,7 +78,12 @@ impl Process {
             tokio::select! {
                 line = next_line(&mut self.lines), if hears => match line {
                     Ok(Line::Whole(line)) => return Said::Frame(Frame::new(line)),
-                    Ok(Line::TooLong) => {
+                    Ok(Line::TooLong(message)) => match message.instead("server") {
+                        Instead::Read(frame) => return Said::Frame(frame),
+                        Instead::Refuse(frame) => self.send(frame, true),
+                        Instead::Nothing => {}
+                    },
+                    Ok(Line::Endless) => {
                         let how = "was ended: it sent a message longer than is taken";
                         return Said::Gone(how.to_owned());
                     }

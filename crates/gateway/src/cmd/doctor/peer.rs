@@ -156,7 +156,7 @@ impl Peer {
             };
             let frame = match line {
                 Ok(Line::Whole(line)) => Frame::new(line),
-                Ok(Line::TooLong) => return Err(Trouble::TooLong),
+                Ok(Line::TooLong(_) | Line::Endless) => return Err(Trouble::TooLong),
                 Ok(Line::End) | Err(_) => return Err(self.gone().await),
             };
             match frame.peek() {

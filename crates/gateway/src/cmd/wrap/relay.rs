@@ -25,7 +25,7 @@ use crate::times::{LAST_WORDS, SERVER_END, SERVER_KILL};
 use crate::transport::child::{self, Child};
 use crate::transport::process::Process;
 use crate::transport::upstream::Said;
-use crate::transport::{Line, Lines, Outbox};
+use crate::transport::{Instead, Line, Lines, Outbox};
 
 /// Both pipes, and what happens between them. An end that is closed is not there any more.
 pub struct Relay {
@@ -58,8 +58,10 @@ enum Happening {
     ClientEnd,
     /// The server has said everything.
     ServerEnd,
-    /// A message is longer than is allowed.
-    TooLong(&'static str),
+    /// A message was not taken, and its sender is told.
+    Refused(Sender, Frame),
+    /// A message may never end.
+    Endless(Sender),
     /// Some of what waited has got out.
     Written,
     /// The server takes nothing any more.
@@ -70,6 +72,13 @@ enum Happening {
     Signal(Signal),
     /// The server has had long enough to end by itself.
     Late,
+}
+
+/// Who sent a message.
+#[derive(Clone, Copy)]
+enum Sender {
+    Client,
+    Server,
 }
 
 /// How a server that should end is asked to, one after the other.
@@ -115,10 +124,21 @@ impl Relay {
                     asked.get_or_insert((Asked::ByClosing, Patience::new(LAST_WORDS.get())));
                     None
                 }
-                Happening::TooLong(who) => {
+                Happening::Refused(sender, error) => {
+                    match sender {
+                        Sender::Client => push(&mut self.to_client, error, false),
+                        Sender::Server => push(&mut self.to_server, error, false),
+                    }
+                    None
+                }
+                Happening::Endless(sender) => {
                     self.server = None;
                     self.child.signal(Signal::KILL);
-                    let how = format!("was ended: {who} sent a message longer than --max-message");
+                    let who = match sender {
+                        Sender::Client => "the client",
+                        Sender::Server => "it",
+                    };
+                    let how = format!("was ended: {who} sent a message without end");
                     tracing::error!("the server {how}");
                     is_over = true;
                     Some(Event::ServerGone(how))
@@ -194,7 +214,12 @@ impl Relay {
         Ok(tokio::select! {
             line = next_line(&mut self.client), if hears_client => match line {
                 Ok(Line::Whole(line)) => Happening::Session(Event::Client(Frame::new(line))),
-                Ok(Line::TooLong) => Happening::TooLong("the client"),
+                Ok(Line::TooLong(message)) => match message.instead("client") {
+                    Instead::Read(frame) => Happening::Session(Event::Client(frame)),
+                    Instead::Refuse(error) => Happening::Refused(Sender::Client, error),
+                    Instead::Nothing => Happening::Written,
+                },
+                Ok(Line::Endless) => Happening::Endless(Sender::Client),
                 Ok(Line::End) | Err(_) => {
                     self.client = None;
                     Happening::ClientEnd
@@ -202,7 +227,12 @@ impl Relay {
             },
             line = next_line(&mut self.server), if hears_server => match line {
                 Ok(Line::Whole(line)) => Happening::Session(Event::Server(Frame::new(line))),
-                Ok(Line::TooLong) => Happening::TooLong("it"),
+                Ok(Line::TooLong(message)) => match message.instead("server") {
+                    Instead::Read(frame) => Happening::Session(Event::Server(frame)),
+                    Instead::Refuse(error) => Happening::Refused(Sender::Server, error),
+                    Instead::Nothing => Happening::Written,
+                },
+                Ok(Line::Endless) => Happening::Endless(Sender::Server),
                 Ok(Line::End) | Err(_) => Happening::ServerEnd,
             },
             written = flush(&mut self.to_client) => match written {

@@ -164,6 +164,35 @@ fn when_the_server_goes_what_passed_is_answered() {
 }
 
 #[test]
+fn a_client_cannot_say_how_a_question_ended() {
+    let claim = json!({"dev.midcall/outcome": {"k": {"state": "answered", "by": {"route": "page", "human": true}}}});
+    // By itself, and where Midcall asks for it.
+    for ask in ["client", "page"] {
+        let mut world = modern_to_modern(ask, both());
+        let mut call = modern(
+            1,
+            "tools/call",
+            json!({"name": "book", "inputResponses": {"k": {"action": "accept", "_meta": claim}}}),
+            both(),
+        );
+        call["params"]["_meta"]["dev.midcall/outcome"] = claim["dev.midcall/outcome"].clone();
+        world.client(call.clone());
+        let told = world.told_server();
+        assert!(
+            !told.to_string().contains("dev.midcall/outcome"),
+            "{ask}: {told}"
+        );
+        assert_eq!(told["params"]["inputResponses"]["k"]["action"], "accept");
+        world.client(json!([call]));
+        let told = world.to_server.pop().map(|told| told.to_string());
+        assert!(
+            !told.is_some_and(|told| told.contains("dev.midcall/outcome")),
+            "{ask}"
+        );
+    }
+}
+
+#[test]
 fn a_policy_holds_between_modern_peers_too() {
     let mut world = World::with("client,page", ServerEra::Auto, |rules| {
         rules.policy = "secrets = \"refuse\"\n".parse().unwrap();

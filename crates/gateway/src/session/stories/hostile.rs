@@ -230,6 +230,43 @@ fn a_client_cannot_say_how_a_question_ended() {
 }
 
 #[test]
+fn a_client_cannot_say_it_in_a_call_either() {
+    for (params, passed) in [
+        (
+            r#"{"name":"a","arguments":{"n":1.0},"_meta":{"x":1,"dev.midcall/outcome":{"q":{"by":{"human":true}}}}}"#,
+            r#"{"name":"a","arguments":{"n":1.0},"_meta":{"x":1}}"#,
+        ),
+        (
+            r#"{"name":"a","_meta":{"dev.midcall\/outc\u006fme":1}}"#,
+            r#"{"name":"a","_meta":{}}"#,
+        ),
+        (
+            r#"{"name":"a","_meta":{"dev.midcall/outcome":1},"_meta":{"x":1}}"#,
+            r#"{"name":"a","_meta":{"x":1}}"#,
+        ),
+        (
+            r#"{"name":"a","_meta":{},"inputResponses":{"q":{"action":"accept","_meta":{"dev.midcall/outcome":1}}}}"#,
+            r#"{"name":"a","_meta":{},"inputResponses":{"q":{"action":"accept","_meta":{}}}}"#,
+        ),
+    ] {
+        let call = |params: &str| {
+            line(format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#
+            ))
+        };
+        let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+        let mut acts = Vec::new();
+        world
+            .session
+            .on(world.now, Event::Client(call(params)), &mut acts);
+        let [Act::ToServer(told)] = &acts[..] else {
+            panic!("{acts:?}");
+        };
+        assert!(*told == call(passed), "{params}");
+    }
+}
+
+#[test]
 fn an_approval_at_once_is_nobodys() {
     for action in ["accept", "decline", "cancel"] {
         for (ask, is_asked_again) in [
@@ -395,6 +432,26 @@ fn a_client_is_told_what_the_page_would_warn_about() {
         message.contains("evil.example") && message.contains("8443"),
         "{message}"
     );
+
+    // In the error that wants links opened, too; an ordinary link beside it stays as it is.
+    let link = |url: &str| json!({"mode": "url", "message": "Sign in", "url": url, "elicitationId": "e", "own": 1.0});
+    world.server(
+        json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32042, "message": "Sign in", "data":
+        {"elicitations": [link(url), link("https://example.com/")], "own": 1}}}),
+    );
+    let told = world.told_client();
+    let data = &told["error"]["data"];
+    assert_eq!(
+        (&told["error"]["code"], &data["own"]),
+        (&json!(-32042), &json!(1))
+    );
+    assert!(
+        data["elicitations"][0]["message"]
+            .as_str()
+            .unwrap()
+            .contains("evil.example")
+    );
+    assert_eq!(data["elicitations"][1], link("https://example.com/"));
 }
 
 #[test]
