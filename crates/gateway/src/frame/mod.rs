@@ -77,6 +77,8 @@ pub struct Members<'a> {
     pub progress: Option<&'a [u8]>,
     /// `params._meta` of a request of the modern era: the revision it is in.
     pub revision: Option<&'a [u8]>,
+    /// `jsonrpc`, whatever it is.
+    pub version: Option<&'a [u8]>,
     /// `result`, whatever it is.
     pub result: Option<&'a [u8]>,
     /// `error`, whatever it is.
@@ -194,6 +196,7 @@ impl Frame {
                 "id" => id = Some(scan.value()?),
                 "method" => method = Some(scan.text()?),
                 "params" => members.params(scan)?,
+                "jsonrpc" => members.version = Some(scan.value()?),
                 "result" => members.result = Some(scan.value()?),
                 "error" => members.error = Some(scan.value()?),
                 _ => {

@@ -44,7 +44,7 @@ pub enum Whose {
 /// Something that was sent and is not over.
 pub enum Exchange {
     Request(Request, Sent),
-    /// Several requests in one message; their ids.
+    /// Several requests in one message; the ids of those that aren't answered yet.
     Batch(Vec<Id>),
     /// What wants no answer, and in which legacy session it was sent.
     Told(u32),
@@ -67,6 +67,15 @@ const GRACE: Duration = Duration::from_secs(10);
 const MOST: usize = 1_000;
 
 impl Exchange {
+    /// The requests in it that aren't answered yet.
+    pub fn open(&self) -> &[Id] {
+        match self {
+            Self::Request(request, _) => std::slice::from_ref(&request.id),
+            Self::Batch(ids) => ids,
+            Self::Told(_) | Self::Listening => &[],
+        }
+    }
+
     /// Whether it only ends when somebody ends it.
     pub fn is_open_end(&self) -> bool {
         match self {
@@ -87,7 +96,7 @@ impl Remote {
         };
         let is_modern = members.revision.is_some();
         match kind {
-            Kind::Request { id, .. } if self.wanted.contains_key(&id) => {
+            Kind::Request { id, .. } if self.wanted.contains(&id) => {
                 let words = "a request with this id is open already";
                 let answer = Frame::error(Some(&id), code::INVALID_REQUEST, words);
                 self.ready.push_back(answer);
@@ -168,7 +177,7 @@ impl Remote {
         }
         let headers = self.headers(&request);
         let resumes = request.era == Era::Legacy;
-        let (tag, mut stream) = self.stream(headers, Some(request.id.clone()), resumes);
+        let (tag, mut stream) = self.stream(headers, vec![request.id.clone()], resumes);
         stream.delay = delay;
         let message = request.frame.clone().into_bytes();
         let load = self.waiting.add(message.len(), What::Said);
@@ -177,7 +186,7 @@ impl Remote {
             task: self.tasks.spawn(stream.request(message, load)),
             at: Instant::now(),
         };
-        self.wanted.insert(request.id.clone(), tag);
+        self.wanted.insert(request.id.clone());
         self.exchanges.insert(tag, Exchange::Request(request, sent));
     }
 
@@ -198,10 +207,10 @@ impl Remote {
             _ => None,
         };
         let ids: Vec<Id> = frame.parts().iter().filter_map(id).collect();
-        let (tag, stream) = self.stream(self.session.headers(), None, false);
+        let (tag, stream) = self.stream(self.session.headers(), ids.clone(), false);
         let load = self.waiting.add(frame.len(), What::Said);
         self.tasks.spawn(stream.request(frame.into_bytes(), load));
-        self.wanted.extend(ids.iter().map(|id| (id.clone(), tag)));
+        self.wanted.extend(ids.iter().cloned());
         self.exchanges.insert(tag, Exchange::Batch(ids));
     }
 
@@ -221,7 +230,7 @@ impl Remote {
             }
             _ => self.session.headers(),
         };
-        let (tag, stream) = self.stream(headers, None, false);
+        let (tag, stream) = self.stream(headers, Vec::new(), false);
         let what = match frame.peek() {
             Some((Kind::Response { .. }, _)) => What::Answer,
             _ => What::Said,
@@ -242,7 +251,7 @@ impl Remote {
 
     /// Listens to what belongs to no request.
     pub(super) fn listen(&mut self) -> Tag {
-        let (tag, stream) = self.stream(self.session.headers(), None, true);
+        let (tag, stream) = self.stream(self.session.headers(), Vec::new(), true);
         self.session.listening = Some(self.tasks.spawn(stream.listen()));
         let is_other = |exchange: &Exchange| !matches!(exchange, Exchange::Listening);
         self.exchanges.retain(|_, exchange| is_other(exchange)); // That of a session before is over.
@@ -250,7 +259,7 @@ impl Remote {
         tag
     }
 
-    fn stream(&mut self, headers: HeaderMap, wants: Option<Id>, resumes: bool) -> (Tag, Stream) {
+    fn stream(&mut self, headers: HeaderMap, wants: Vec<Id>, resumes: bool) -> (Tag, Stream) {
         self.last_tag += 1;
         let stream = Stream {
             tag: self.last_tag,

@@ -5,11 +5,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use hyper::body::{Body, Frame, SizeHint};
 use reqwest::Response;
 use tokio::sync::Notify;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::target::chain;
@@ -151,4 +153,21 @@ pub async fn whole(mut response: Response, most: usize) -> Result<Bytes, Broken>
             return Err(Broken::TooLong);
         }
     }
+}
+
+/// How long the beginning of a body may take to come.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Reads a body until it ends, breaks, takes too long, or has at least `enough` bytes.
+pub async fn beginning(mut response: Response, enough: usize) -> Bytes {
+    let mut read = BytesMut::new();
+    let reading = async {
+        while read.len() < enough
+            && let Ok(Some(piece)) = response.chunk().await
+        {
+            read.extend_from_slice(&piece);
+        }
+    };
+    let _ = timeout(PATIENCE, reading).await; // What came so far has to do.
+    read.freeze()
 }

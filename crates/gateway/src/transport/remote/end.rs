@@ -6,6 +6,7 @@ use midcall_core::wire::{Era, code};
 
 use super::Remote;
 use super::ask::{Exchange, LISTEN, Request, Sent, Whose};
+use super::came::{Cause, NOT_KNOWN};
 use super::session::State;
 use super::stream::{Ending, Tag, pause};
 use super::wire::Refusal;
@@ -39,11 +40,10 @@ impl Remote {
                 self.unanswered(tag, request, sent, ending);
             }
             Some(Exchange::Batch(ids)) => {
-                let words = self.words(&ending);
+                let cause = self.cause(&ending);
                 for id in ids {
-                    if self.wanted.remove(&id).is_some() {
-                        self.fail(&id, &words);
-                    }
+                    self.wanted.remove(&id);
+                    self.fail(&id, &cause);
                 }
             }
             Some(Exchange::Told(session)) => self.told(tag, session, ending),
@@ -69,7 +69,7 @@ impl Remote {
             {
                 return;
             }
-            Ending::Broken(_) | Ending::Refused(Refusal::HungUp(_) | Refusal::Unreached(_))
+            Ending::Broken { .. } | Ending::Refused(Refusal::HungUp(_) | Refusal::Unreached(_))
                 if request.era == Era::Modern && self.repeat(&request, &sent) =>
             {
                 return;
@@ -81,23 +81,20 @@ impl Remote {
         self.take_back(tag);
         match &request.whose {
             Whose::Session(id) => match &ending {
-                Ending::Refused(refusal) => {
-                    // What the server says in its own words, the client shows.
-                    if refusal.is_ours() {
-                        tracing::warn!("a request failed: {}", refusal.words(&self.target));
-                    }
-                    self.ready.push_back(refusal.answer(id, &self.target));
+                // What the server says in its own words, the client shows.
+                Ending::Refused(refusal) if let Some(answer) = refusal.answer(id) => {
+                    self.ready.push_back(answer);
                 }
                 ending => {
-                    let words = self.words(ending);
-                    self.fail(id, &words);
+                    let cause = self.cause(ending);
+                    self.fail(id, &cause);
                 }
             },
             // The call is made once more all the same: its error says more than ours.
             Whose::Listing(call) => self.again((**call).clone()),
             Whose::Reopening => {
-                let words = self.words(&ending);
-                self.not_reopened(&words);
+                let cause = self.cause(&ending);
+                self.not_reopened(cause);
             }
         }
     }
@@ -113,8 +110,8 @@ impl Remote {
     fn unheard(&mut self, tag: Tag, ending: &Ending) {
         let is_lost = match ending {
             Ending::Refused(refusal) => refusal.may_pass(),
-            Ending::Broken(_) => true,
-            Ending::Well => false,
+            Ending::Broken { .. } => true,
+            Ending::Well | Ending::Other(_) => false,
             // It is opened again when somebody needs it.
             Ending::Forgotten => {
                 self.take_back(tag);
@@ -122,7 +119,7 @@ impl Remote {
             }
         };
         if is_lost {
-            let words = self.words(ending);
+            let words = self.cause(ending).for_log();
             tracing::warn!("the server is heard in calls only, until the next one: {words}");
             self.session.is_deaf = true;
         }
@@ -205,16 +202,20 @@ impl Remote {
     }
 
     /// The server has forgotten the session and does not open another one.
-    pub(super) fn not_reopened(&mut self, why: &str) {
+    pub(super) fn not_reopened(&mut self, why: Cause) {
         self.session.state = State::Closed;
-        let words = format!("the server has forgotten the session, and opens no other: {why}");
-        tracing::error!("{words}");
+        let what = "the server has forgotten the session, and opens no other";
+        let cause = Cause {
+            what: format!("{what}: {}", why.what),
+            ..why
+        };
+        tracing::error!("{}", cause.for_log());
         for request in std::mem::take(&mut self.session.refused) {
-            self.fail(&request.id, &words);
+            self.fail(&request.id, &cause);
         }
         for (frame, _) in std::mem::take(&mut self.session.held) {
             if let Some((Kind::Request { id, .. }, _)) = frame.peek() {
-                self.fail(&id, &words);
+                self.fail(&id, &cause);
             }
         }
     }
@@ -226,33 +227,56 @@ impl Remote {
                 self.reopen(session);
             }
             Ending::Refused(refusal) => {
-                tracing::warn!("a message was not taken: {}", refusal.words(&self.target));
+                let words = refusal.cause(&self.target).for_log();
+                tracing::warn!("a message was not taken: {words}");
             }
-            Ending::Broken(why) => tracing::warn!("a message was not taken: {why}"),
-            Ending::Well | Ending::Forgotten => {}
+            Ending::Broken { why, .. } => tracing::warn!("a message was not taken: {why}"),
+            Ending::Well | Ending::Other(_) | Ending::Forgotten => {}
         }
         if is_opening {
             self.session.state = State::Listens(self.listen());
         }
     }
 
-    fn words(&self, ending: &Ending) -> String {
+    fn cause(&self, ending: &Ending) -> Cause {
         match ending {
-            Ending::Refused(refusal) => refusal.words(&self.target),
-            Ending::Well => "the server answered something else".to_owned(),
-            Ending::Broken(why) => format!(
-                "the server did not finish its answer: {why}. Whether it did what was asked is \
-                 not known"
+            Ending::Refused(refusal) => refusal.cause(&self.target),
+            Ending::Other(came) => Cause {
+                what: format!(
+                    "the server answered {}, not with a JSON-RPC answer to this request",
+                    came.head()
+                ),
+                quote: came.quote(),
+                hint: came.hint(),
+            },
+            Ending::Well => Cause::new("the server did not answer this request", NOT_KNOWN),
+            Ending::Broken { why, came: None } => {
+                Cause::new(format!("the server did not answer: {why}"), NOT_KNOWN)
+            }
+            Ending::Broken {
+                why,
+                came: Some(came),
+            } => Cause {
+                what: format!(
+                    "the server answered {} and did not finish its answer: {why}",
+                    came.head()
+                ),
+                quote: match came.body.is_empty() {
+                    true => String::new(),
+                    false => format!("; it sent{}", came.quote()),
+                },
+                hint: NOT_KNOWN,
+            },
+            Ending::Forgotten => Cause::new(
+                "the server does not know this call any more: it may have been started again",
+                "",
             ),
-            Ending::Forgotten => "the server does not know this call any more: it may have been \
-                                  started again"
-                .to_owned(),
         }
     }
 
-    fn fail(&mut self, id: &Id, words: &str) {
-        tracing::warn!("a request failed: {words}");
-        let answer = Frame::error(Some(id), code::INTERNAL_ERROR, words);
+    fn fail(&mut self, id: &Id, cause: &Cause) {
+        tracing::warn!("a request failed: {}", cause.for_log());
+        let answer = Frame::error(Some(id), code::INTERNAL_ERROR, &cause.for_client());
         self.ready.push_back(answer);
     }
 }

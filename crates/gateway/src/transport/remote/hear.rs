@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 use super::Remote;
+use super::answer::{Match, match_of};
 use super::ask::{Exchange, LISTEN, Request, Whose};
+use super::came::Cause;
 use super::session::State;
 use super::stream::{News, Report, Tag};
 use crate::frame::{Frame, Id, Kind, Members};
@@ -37,16 +39,22 @@ impl Remote {
 
     fn said(&mut self, tag: Tag, frame: Frame) {
         let Some((kind, members)) = frame.peek() else {
-            return self.ready.push_back(frame); // People see it where they see noise.
+            return tracing::debug!(
+                "what the server sent is not a JSON-RPC message: it was dropped"
+            );
         };
+        let open = self.exchanges.get(&tag).map_or(&[][..], Exchange::open);
+        match match_of(&kind, &members, open) {
+            Some(Match::Answers(id)) => {
+                self.wanted.remove(&id);
+                return self.answered(tag, &id, frame.clone(), &members);
+            }
+            Some(Match::Unreadable(_)) => return, // Its request fails when the stream ends.
+            None => {}
+        }
         match kind {
-            Kind::Response { id } => {
-                let id = id.or_else(|| self.only(tag, &members));
-                let tag = id.and_then(|id| self.wanted.remove(&id).map(|tag| (id, tag)));
-                match tag {
-                    Some((id, tag)) => self.answered(tag, &id, frame.clone(), &members),
-                    None => tracing::debug!("an answer that nobody waits for was dropped"),
-                }
+            Kind::Response { .. } => {
+                tracing::debug!("an answer that nobody waits for on its stream was dropped");
             }
             Kind::Request { id, .. } => {
                 self.asked.insert(id, tag);
@@ -69,16 +77,6 @@ impl Remote {
             }
             // The session answers for what is wrong.
             Kind::Odd | Kind::Wrong { .. } => self.ready.push_back(frame),
-        }
-    }
-
-    /// The request of a stream that brings an error without an id: it can only mean that one.
-    fn only(&self, tag: Tag, members: &Members<'_>) -> Option<Id> {
-        match self.exchanges.get(&tag) {
-            Some(Exchange::Request(request, _)) if members.error.is_some() => {
-                Some(request.id.clone())
-            }
-            _ => None,
         }
     }
 
@@ -121,7 +119,7 @@ impl Remote {
             if matches!(request.whose, Whose::Reopening) {
                 return match is_open {
                     true => self.reopened(),
-                    false => self.not_reopened("it does not want to"),
+                    false => self.not_reopened(Cause::new("it does not want to", "")),
                 };
             }
             self.release(); // What says that it is open goes out, and the rest waits for that.

@@ -60,7 +60,7 @@ async fn go(mut items: UnboundedReceiver<Item>) {
         let sending = item.stream.request(item.message, item.load);
         if timeout(PATIENCE, sending).await.is_err() {
             let why = "it was not taken in time".to_owned();
-            told.tell(tag, News::Ended(Ending::Broken(why)));
+            told.tell(tag, News::Ended(Ending::Broken { why, came: None }));
         }
     }
 }

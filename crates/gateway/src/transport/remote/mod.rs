@@ -8,10 +8,13 @@
 //! silence.
 //!
 //! In: [`Remote::send`]. Out: [`Remote::next`].
-//! Elsewhere: one request and what it brings (`stream`), the address (`target`).
+//! Elsewhere: one request and what it brings (`stream`), what counts as its answer (`answer`) and
+//! what people are told if there is none (`came`), the address (`target`).
 
+mod answer;
 mod ask;
 mod body;
+mod came;
 mod end;
 mod events;
 mod hear;
@@ -26,7 +29,7 @@ mod target;
 mod tools;
 mod wire;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -55,8 +58,8 @@ pub struct Remote {
     waiting: Waiting,
     last_tag: Tag,
     exchanges: HashMap<Tag, Exchange>,
-    /// Which answer belongs to which of them.
-    wanted: HashMap<Id, Tag>,
+    /// The ids of the requests that aren't answered yet.
+    wanted: HashSet<Id>,
     /// What the server wants to know, and on which stream it asked.
     asked: HashMap<Id, Tag>,
     session: Session,
@@ -93,7 +96,7 @@ impl Remote {
             waiting: Waiting::default(),
             last_tag: 0,
             exchanges: HashMap::new(),
-            wanted: HashMap::new(),
+            wanted: HashSet::new(),
             asked: HashMap::new(),
             session: Session::default(),
             revision: None,

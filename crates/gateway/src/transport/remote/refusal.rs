@@ -3,68 +3,58 @@
 use midcall_core::wire::code;
 use reqwest::StatusCode;
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
+use super::answer::is_readable;
+use super::came::{Came, Cause, NOT_KNOWN};
 use super::events::line;
 use super::target::Target;
 use super::wire::Refusal;
 use crate::frame::{Frame, Id, Kind};
+use crate::unseen::one_line;
 
 /// What some servers say of a session that they do not know.
 const SESSION_NOT_FOUND: i64 = -32001;
 
 impl Refusal {
-    /// The answer to a request that was refused: what the server said, if it did, else a
-    /// sentence that somebody can act on.
-    pub fn answer(&self, id: &Id, target: &Target) -> Frame {
-        if !self.is_ours()
-            && let Some(error) = self.error()
-        {
-            let id = id.as_json();
-            let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#);
-            return Frame::new(answer.into());
-        }
-        Frame::error(Some(id), code::INTERNAL_ERROR, &self.words(target))
-    }
-
-    /// Whether the words are ours, not the server's own.
-    pub fn is_ours(&self) -> bool {
-        self.wants_login() || self.error().is_none()
+    /// The server's own answer to the request, if it gives one that clients can read. A request for a login is told in
+    /// our words: the client can't log in by itself.
+    pub fn answer(&self, id: &Id) -> Option<Frame> {
+        let error = self.error().filter(|_| !self.wants_login())?;
+        let id = id.as_json();
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#);
+        Some(Frame::new(answer.into()))
     }
 
     /// In words.
-    pub fn words(&self, target: &Target) -> String {
+    pub fn cause(&self, target: &Target) -> Cause {
         match self {
             Self::Unreached(why) => {
                 let hint = match why.contains("certificate") {
-                    true => ". If it is yours, --ca FILE says whom to trust",
+                    true => "If it is yours, --ca FILE says whom to trust",
                     false => "",
                 };
+                let host = target.host();
+                Cause::new(format!("the server at {host} was not reached: {why}"), hint)
+            }
+            Self::HungUp(why) => Cause::new(
+                format!("the server hung up before it answered: {why}"),
+                NOT_KNOWN,
+            ),
+            Self::Moved(to) => Cause::new(
                 format!(
-                    "the server at {} was not reached: {why}{hint}",
-                    target.host()
-                )
+                    "the server sends this request on to {to}, which is not followed: use that \
+                     address if you trust it"
+                ),
+                "",
+            ),
+            Self::Status { came, challenge } if self.wants_login() => {
+                login(came, challenge.as_deref(), target)
             }
-            Self::HungUp(why) => format!(
-                "the server hung up before it answered: {why}. Whether it did what was asked is \
-                 not known"
-            ),
-            Self::Moved(to) => format!(
-                "the server sends this request on to {to}, which is not followed: use that \
-                 address if you trust it"
-            ),
-            Self::Status {
-                status, challenge, ..
-            } if self.wants_login() => login(*status, challenge.as_deref(), target),
-            Self::Status { status, .. } if *status == StatusCode::NOT_FOUND => {
-                "the server answered HTTP 404 Not Found: there is no MCP endpoint at this address"
-                    .to_owned()
-            }
-            Self::Status { status, .. } if *status == StatusCode::METHOD_NOT_ALLOWED => format!(
-                "the server answered HTTP {status}: it may speak the HTTP with SSE of 2024-11-05 \
-                 only, which Midcall does not"
-            ),
-            Self::Status { status, .. } => format!("the server answered HTTP {status}"),
+            Self::Status { came, .. } => Cause {
+                what: format!("the server answered {}", came.head()),
+                quote: came.quote(),
+                hint: came.hint(),
+            },
         }
     }
 
@@ -74,7 +64,7 @@ impl Refusal {
         struct RpcError {
             code: i64,
         }
-        serde_json::from_str::<RpcError>(self.error()?)
+        serde_json::from_str::<RpcError>(&self.error()?)
             .ok()
             .map(|error| error.code)
     }
@@ -85,32 +75,26 @@ impl Refusal {
     pub fn forgot_session(&self, request: Option<&Id>) -> bool {
         let is_answer = request.is_some_and(|request| self.answers(request));
         match self {
-            Self::Status { status, .. } if *status == StatusCode::NOT_FOUND => match is_answer {
+            Self::Status { came, .. } if came.status == StatusCode::NOT_FOUND => match is_answer {
                 true => self.code() == Some(SESSION_NOT_FOUND),
                 false => self.code() != Some(code::METHOD_NOT_FOUND),
             },
-            Self::Status { status, body, .. } if *status == StatusCode::BAD_REQUEST => {
+            Self::Status { came, .. } if came.status == StatusCode::BAD_REQUEST => {
                 if is_answer {
                     return false;
                 }
-                let words = String::from_utf8_lossy(body).to_ascii_lowercase();
+                let words = String::from_utf8_lossy(&came.body).to_ascii_lowercase();
                 words.contains("session") || words.contains("not initialized")
             }
             _ => false,
         }
     }
 
-    /// Whether it is a JSON-RPC error that bears this id.
+    /// Whether it is a response that bears this id.
     fn answers(&self, request: &Id) -> bool {
-        let Self::Status {
-            body,
-            is_json: true,
-            ..
-        } = self
-        else {
-            return false;
-        };
-        matches!(line(body.clone()).peek(), Some((Kind::Response { id: Some(id) }, _)) if id == *request)
+        let message = self.message();
+        let kind = message.as_ref().and_then(Frame::peek).map(|(kind, _)| kind);
+        matches!(kind, Some(Kind::Response { id: Some(id) }) if id == *request)
     }
 
     /// Whether it may be different in a while.
@@ -118,59 +102,50 @@ impl Refusal {
         match self {
             Self::Unreached(_) | Self::HungUp(_) => true,
             Self::Moved(_) => false,
-            Self::Status { status, .. } => {
-                status.is_server_error() || *status == StatusCode::TOO_MANY_REQUESTS
+            Self::Status { came, .. } => {
+                came.status.is_server_error() || came.status == StatusCode::TOO_MANY_REQUESTS
             }
         }
     }
 
     fn wants_login(&self) -> bool {
-        matches!(self, Self::Status { status, .. }
-            if matches!(*status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN))
+        matches!(self, Self::Status { came, .. }
+            if matches!(came.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN))
     }
 
-    /// The JSON-RPC error in its body.
-    fn error(&self) -> Option<&str> {
-        #[derive(Deserialize)]
-        struct Answer<'a> {
-            #[serde(borrow)]
-            error: &'a RawValue,
+    /// The JSON-RPC error in its body. Whatever id it bears, it can only mean the request that was refused.
+    fn error(&self) -> Option<String> {
+        let message = self.message()?;
+        let (kind, members) = message.peek()?;
+        let is_error = matches!(kind, Kind::Response { .. }) && is_readable(&members);
+        let error = members.error.filter(|_| is_error)?;
+        String::from_utf8(error.to_vec()).ok()
+    }
+
+    /// Its body, if that says that it is JSON.
+    fn message(&self) -> Option<Frame> {
+        match self {
+            Self::Status { came, .. } if came.is_json() => Some(line(came.body.clone())),
+            _ => None,
         }
-        let Self::Status {
-            body,
-            is_json: true,
-            ..
-        } = self
-        else {
-            return None;
-        };
-        let kind = line(body.clone());
-        let is_answer = matches!(kind.peek(), Some((Kind::Response { .. }, _)));
-        let answer: Answer<'_> = serde_json::from_slice(body).ok()?;
-        is_answer.then(|| answer.error.get())
     }
 }
 
 /// What is missing, as far as the server says so.
-fn login(status: StatusCode, challenge: Option<&str>, target: &Target) -> String {
+fn login(came: &Came, challenge: Option<&str>, target: &Target) -> Cause {
     let given = if target.gives("authorization") {
         "does not take the Authorization header that it was given"
     } else {
         "wants a login"
     };
-    let mut words = format!("the server at {} {given} (HTTP {status})", target.host());
-    if let Some(challenge) = challenge {
-        words.push_str(&format!("; it says: {}", shown(challenge)));
+    let (host, status) = (target.host(), came.status);
+    let quote = match challenge {
+        Some(challenge) => format!("; it says: {}", one_line(challenge, 300)),
+        None => came.quote(),
+    };
+    Cause {
+        what: format!("the server at {host} {given} (HTTP {status})"),
+        quote,
+        hint: "Give it one with --header 'Authorization: Bearer ${TOKEN}'",
     }
-    words.push_str(". Give it one with --header 'Authorization: Bearer ${TOKEN}'");
-    words
-}
-
-/// A server's words, as long as anybody reads, without what could move a cursor.
-fn shown(words: &str) -> String {
-    words
-        .chars()
-        .filter(|c| !c.is_control())
-        .take(300)
-        .collect()
 }

@@ -10,11 +10,13 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
-use super::body::{Broken, Load, whole};
-use super::events::{Event, Events, line};
+use super::answer::Open;
+use super::body::{Broken, Load, beginning, whole};
+use super::came::{Came, ENOUGH};
+use super::events::{Events, line};
 use super::target::Target;
-use super::wire::{self, Refusal, media_type};
-use crate::frame::{Frame, Id, Kind};
+use super::wire::{self, Refusal};
+use crate::frame::{Frame, Id};
 use crate::times::HEARS;
 
 /// Which request something is about.
@@ -48,8 +50,14 @@ pub enum Ending {
     Well,
     /// The server did not take it.
     Refused(Refusal),
-    /// What the server had to say was cut off, or is of no use.
-    Broken(String),
+    /// The response is over, and a request that it had to answer isn't answered.
+    Other(Came),
+    /// What the server had to say was cut off.
+    Broken {
+        why: String,
+        /// The response; none if there was none in time.
+        came: Option<Came>,
+    },
     /// What was cut off cannot be gone on with: the session is not known any more.
     Forgotten,
 }
@@ -59,8 +67,8 @@ pub struct Stream {
     pub tag: Tag,
     pub target: Target,
     pub headers: HeaderMap,
-    /// The answer that it is over with.
-    pub wants: Option<Id>,
+    /// The requests that it has to answer.
+    pub wants: Vec<Id>,
     /// Whether what broke can be gone on with.
     pub resumes: bool,
     /// The longest message that is taken, in bytes.
@@ -140,40 +148,38 @@ impl Stream {
             Err(_) => connecting.await,
         };
         let ending = match connected {
-            Ok(events) => self.events(events).await,
+            Ok((events, came)) => self.events(events, came).await,
             Err(ending) => ending,
         };
         self.told.tell(self.tag, News::Ended(ending));
     }
 
     async fn read(&self, response: Response) -> Ending {
-        match media_type(&response).as_str() {
-            "text/event-stream" => self.events(Events::new(response, self.most)).await,
-            "application/json" => match whole(response, self.most).await {
-                Ok(body) if body.iter().all(u8::is_ascii_whitespace) => self.unanswered(),
-                Ok(body) => {
-                    self.told.say(self.tag, line(body)).await;
-                    Ending::Well
-                }
-                Err(broken) => Ending::Broken(broken.to_string()),
-            },
-            _ if self.wants.is_none() => Ending::Well, // It only had to be taken.
-            "" => self.unanswered(),
-            other => Ending::Broken(format!(
-                "it sent {other} instead of a message: this may not be the address of an MCP \
-                 endpoint"
-            )),
+        let came = Came::new(&response);
+        if came.is_events() {
+            return self.events(Events::new(response, self.most), came).await;
+        }
+        if !came.is_json() {
+            return match self.wants.is_empty() {
+                true => Ending::Well, // It only had to be taken.
+                false => Ending::Other(came.with(beginning(response, ENOUGH).await)),
+            };
+        }
+        let body = match whole(response, self.most).await {
+            Ok(body) => body,
+            Err(broken) => return cut(broken, came),
+        };
+        let mut open = Open::new(&self.wants, came.with(body.clone()));
+        self.take(line(body), &mut open).await;
+        match open.is_answered() {
+            true => Ending::Well,
+            false => Ending::Other(open.came),
         }
     }
 
-    fn unanswered(&self) -> Ending {
-        match self.wants {
-            Some(_) => Ending::Broken("it took the request, and did not answer it".to_owned()),
-            None => Ending::Well,
-        }
-    }
-
-    async fn events(&self, mut events: Events) -> Ending {
+    /// Reads events, on as many connections as it takes. `came` is the head of the first.
+    async fn events(&self, mut events: Events, came: Came) -> Ending {
+        let mut open = Open::new(&self.wants, came);
         let mut last = None;
         let mut retry = None;
         loop {
@@ -181,30 +187,40 @@ impl Stream {
                 match events.next().await {
                     Ok(Some(event)) => {
                         retry = event.retry.or(retry);
-                        if self.take(event, &mut last).await {
-                            let _ = timeout(GRACE, self.drain(&mut events)).await;
-                            return Ending::Well;
+                        if let Some(message) = event.message {
+                            self.take(message, &mut open).await;
                         }
+                        if let Some(id) = event.id {
+                            last = HeaderValue::try_from(id).ok();
+                        }
+                        if self.wants.is_empty() || !open.is_over() {
+                            continue;
+                        }
+                        if !open.is_answered() {
+                            return Ending::Other(open.came);
+                        }
+                        let _ = timeout(GRACE, self.drain(&mut events)).await;
+                        return Ending::Well;
                     }
                     Ok(None) => break "the connection was closed".to_owned(),
                     Err(broken @ Broken::Cut(_)) => break broken.to_string(),
-                    Err(broken) => return Ending::Broken(broken.to_string()),
+                    Err(broken) => return cut(broken, open.came),
                 }
             };
             // An answer that is not on its way any more will not come by another connection.
-            if !self.resumes || (last.is_none() && self.wants.is_some()) {
-                return match self.wants {
-                    Some(_) => Ending::Broken(why),
-                    None => Ending::Well,
+            if !self.resumes || (last.is_none() && !self.wants.is_empty()) {
+                return match self.wants.is_empty() {
+                    true => Ending::Well,
+                    false => cut(why, open.came),
                 };
             }
             sleep(pause(retry, 0)).await;
             events = match self.connect(last.as_ref(), retry).await {
-                Ok(events) => events,
+                Ok((events, _)) => events,
                 Err(Ending::Refused(refusal)) if refusal.forgot_session(None) => {
                     return Ending::Forgotten;
                 }
-                Err(_) => return Ending::Broken(why),
+                Err(_) => return cut(why, open.came),
             };
         }
     }
@@ -214,7 +230,7 @@ impl Stream {
         &self,
         last: Option<&HeaderValue>,
         retry: Option<Duration>,
-    ) -> Result<Events, Ending> {
+    ) -> Result<(Events, Came), Ending> {
         let mut headers = self.headers.clone();
         if let Some(last) = last {
             headers.insert("last-event-id", last.clone());
@@ -222,10 +238,13 @@ impl Stream {
         let mut failed = 0;
         loop {
             let refusal = match wire::get(&self.target, &headers).await {
-                Ok(response) if media_type(&response) == "text/event-stream" => {
-                    return Ok(Events::new(response, self.most));
+                Ok(response) => {
+                    let came = Came::new(&response);
+                    return match came.is_events() {
+                        true => Ok((Events::new(response, self.most), came)),
+                        false => Err(Ending::Well), // It has nothing to tell.
+                    };
                 }
-                Ok(_) => return Err(Ending::Well), // It has nothing to tell.
                 Err(refusal) => refusal,
             };
             failed += 1;
@@ -236,17 +255,11 @@ impl Stream {
         }
     }
 
-    /// Tells what an event brings; `true` if it is the answer.
-    async fn take(&self, event: Event, last: &mut Option<HeaderValue>) -> bool {
-        let mut is_answer = false;
-        if let Some(message) = event.message {
-            is_answer = self.wants.is_some() && response_id(&message) == self.wants;
+    /// Tells what a message says, if it is one.
+    async fn take(&self, message: Frame, open: &mut Open) {
+        if open.hear(&message) {
             self.told.say(self.tag, message).await;
         }
-        if let Some(id) = event.id {
-            *last = HeaderValue::try_from(id).ok();
-        }
-        is_answer
     }
 
     /// Reads what comes after the answer.
@@ -259,17 +272,17 @@ impl Stream {
     }
 }
 
+fn cut(why: impl ToString, came: Came) -> Ending {
+    Ending::Broken {
+        why: why.to_string(),
+        came: Some(came),
+    }
+}
+
 /// How long to wait before a try: as long as the server says, and longer each time that was in
 /// vain.
 pub fn pause(said: Option<Duration>, failed: u32) -> Duration {
     let first = said.map_or(FIRST, |said| said.clamp(SAID.0, SAID.1));
     let later = first.saturating_mul(1 << failed.min(10));
     later.min(LONGEST.max(first))
-}
-
-fn response_id(frame: &Frame) -> Option<Id> {
-    match frame.peek()?.0 {
-        Kind::Response { id } => id,
-        _ => None,
-    }
 }

@@ -8,9 +8,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use reqwest::{Body, Method, Response, StatusCode, Url};
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
-use super::body::{Load, Parcel, whole};
+use super::body::{Load, Parcel, beginning};
+use super::came::Came;
 use super::target::{Target, chain, place};
 
 /// Why there is no response that could be read.
@@ -23,10 +24,8 @@ pub enum Refusal {
     Moved(String),
     /// It does not take the request.
     Status {
-        status: StatusCode,
         /// What it says to that; not all of it, if it is long.
-        body: Bytes,
-        is_json: bool,
+        came: Came,
         /// What it wants to see, if it wants to see something.
         challenge: Option<String>,
     },
@@ -43,9 +42,8 @@ const AGAIN: [Duration; 3] = [
 /// How many redirects are followed.
 const REDIRECTS: usize = 5;
 
-/// How much of a refusal is read, and for how long.
+/// How much of a refusal is read.
 const WORDS: usize = 64 * 1024;
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Sends a message.
 pub async fn post(
@@ -141,29 +139,15 @@ fn follow(from: &Url, method: &Method, response: &Response, count: usize) -> Res
 }
 
 async fn refused(response: Response) -> Refusal {
-    let status = response.status();
-    let is_json = media_type(&response) == "application/json";
     let challenges = response.headers().get_all(WWW_AUTHENTICATE);
     let challenges: Vec<&str> = challenges
         .iter()
         .filter_map(|challenge| challenge.to_str().ok())
         .collect();
     let challenge = (!challenges.is_empty()).then(|| challenges.join(", "));
-    let body = timeout(PATIENCE, whole(response, WORDS)).await;
-    Refusal::Status {
-        status,
-        challenge,
-        is_json,
-        body: body.ok().and_then(Result::ok).unwrap_or_default(),
-    }
-}
-
-/// What a response says that it is.
-pub fn media_type(response: &Response) -> String {
-    let said = response.headers().get(CONTENT_TYPE);
-    let said = said.and_then(|said| said.to_str().ok()).unwrap_or_default();
-    let kind = said.split(';').next().unwrap_or_default();
-    kind.trim().to_ascii_lowercase()
+    let came = Came::new(&response);
+    let came = came.with(beginning(response, WORDS).await);
+    Refusal::Status { came, challenge }
 }
 
 /// Whether nobody takes connections: then nothing was sent, and it may be sent again.

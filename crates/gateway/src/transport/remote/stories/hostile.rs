@@ -19,24 +19,6 @@ async fn brings(reply: impl Fn() -> Reply + Send + Sync + 'static) -> serde_json
 }
 
 #[tokio::test]
-async fn what_is_no_answer_is_an_error_that_says_so() {
-    let stream = || Reply::status(200).header("content-type", "text/event-stream");
-    let page = || Reply::status(200).header("content-type", "text/html; charset=utf-8");
-    let json = || Reply::status(200).header("content-type", "application/json");
-    assert!(words(&brings(move || page().piece("<html>")).await).contains("text/html"));
-    assert!(words(&brings(|| Reply::status(502)).await).contains("HTTP 502"));
-    assert!(words(&brings(|| Reply::status(202)).await).contains("did not answer"));
-    assert!(words(&brings(json).await).contains("did not answer"));
-    assert!(words(&brings(stream).await).contains("closed"));
-    let garbage = move || stream().piece(b"data: \xff\xfe\n\n".to_vec());
-    assert!(words(&brings(garbage).await).contains("does not send events"));
-    let other = move || stream().piece("event: x\ndata: 1\n\n<html>\n\nnonsense\n\n");
-    assert!(words(&brings(other).await).contains("closed"));
-    let of_another = move || json().piece(result(2).to_string());
-    assert!(words(&brings(of_another).await).contains("something else"));
-}
-
-#[tokio::test]
 async fn nothing_longer_than_is_allowed_is_kept() {
     let long = format!(
         r#"{{"jsonrpc":"2.0","id":1,"result":"{}"}}"#,

@@ -2,6 +2,7 @@
 
 mod breaks;
 mod eras;
+mod garbage;
 mod hostile;
 mod server;
 mod sessions;

@@ -41,13 +41,14 @@ pub struct Reply {
 }
 
 /// How a response ends.
-#[derive(Clone, Copy, PartialEq)]
 enum Then {
     Ends,
     /// The connection breaks.
     Breaks,
     /// It never ends.
     Stays,
+    /// It ends with this piece once a request of this method came.
+    Waits(&'static str, Vec<u8>),
 }
 
 impl Reply {
@@ -95,6 +96,12 @@ impl Reply {
 
     pub fn stays(mut self) -> Self {
         self.then = Then::Stays;
+        self
+    }
+
+    /// The same, with one more piece once a request of this method came.
+    pub fn waits(mut self, method: &'static str, piece: impl Into<Vec<u8>>) -> Self {
+        self.then = Then::Waits(method, piece.into());
         self
     }
 
@@ -180,14 +187,17 @@ async fn serve(stream: TcpStream, script: Arc<impl Fn(&Asked) -> Reply>, tell: T
     head.push_str("transfer-encoding: chunked\r\n\r\n");
     stream.write_all(head.as_bytes()).await.ok()?;
     for piece in &reply.pieces {
-        let size = format!("{:x}\r\n", piece.len());
-        stream.write_all(size.as_bytes()).await.ok()?;
-        stream.write_all(piece).await.ok()?;
-        stream.write_all(b"\r\n").await.ok()?;
-        stream.flush().await.ok()?;
+        write(&mut stream, piece).await?;
     }
     match reply.then {
         Then::Ends => stream.write_all(b"0\r\n\r\n").await.ok()?,
+        Then::Waits(method, piece) => {
+            let mut seen = tell.lock().unwrap().subscribe();
+            let came = |seen: &Vec<Asked>| seen.iter().any(|asked| asked.is(method));
+            seen.wait_for(came).await.ok()?;
+            write(&mut stream, &piece).await?;
+            stream.write_all(b"0\r\n\r\n").await.ok()?;
+        }
         Then::Breaks => {}
         Then::Stays => {
             let mut nothing = [0];
@@ -196,6 +206,15 @@ async fn serve(stream: TcpStream, script: Arc<impl Fn(&Asked) -> Reply>, tell: T
         }
     }
     Some(())
+}
+
+/// Writes a chunk.
+async fn write(stream: &mut BufReader<TcpStream>, piece: &[u8]) -> Option<()> {
+    let size = format!("{:x}\r\n", piece.len());
+    stream.write_all(size.as_bytes()).await.ok()?;
+    stream.write_all(piece).await.ok()?;
+    stream.write_all(b"\r\n").await.ok()?;
+    stream.flush().await.ok()
 }
 
 async fn read(stream: &mut BufReader<TcpStream>) -> Option<Asked> {
