@@ -53,6 +53,16 @@ impl Answer<bool> {
     }
 }
 
+impl Answer {
+    /// The pointers of accepted values that only the server can check: [`Checked::unchecked`].
+    pub fn unchecked(&self) -> &[String] {
+        match self {
+            Self::Accepted(checked) => checked.unchecked(),
+            Self::Declined { .. } | Self::Cancelled => &[],
+        }
+    }
+}
+
 impl<T> Answer<T> {
     /// What was accepted; a refusal is an error.
     ///

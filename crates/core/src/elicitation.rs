@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use crate::ambiguous::is_ambiguous;
 use crate::answer::Answer;
@@ -209,7 +209,7 @@ impl Elicitation {
                 Answer::Accepted(form.check(form.trim(Values::from(content)))?)
             }
             // Opening a link is consent and has no content, whatever a client puts there.
-            (Action::Accept, Wanted::Link(_)) => Answer::Accepted(Checked(Values(Map::new()))),
+            (Action::Accept, Wanted::Link(_)) => Answer::Accepted(Checked::consent()),
             (Action::Decline, _) => Answer::Declined { reason: None },
             (Action::Cancel, _) => Answer::Cancelled,
         })

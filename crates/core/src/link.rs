@@ -21,7 +21,7 @@ mod verdict;
 use std::fmt;
 use std::sync::LazyLock;
 
-use crate::values::{Checked, Values};
+use crate::values::Checked;
 use regex::Regex;
 use serde::Serialize;
 use unicode_security::mixed_script::AugmentedScriptSet;
@@ -157,7 +157,7 @@ impl Link {
     /// What a person's consent to open it is worth: an answer without content, and nothing at
     /// all for a link that is refused.
     pub fn consent(&self) -> Option<Checked> {
-        self.href().map(|_| Checked(Values::default()))
+        self.href().map(|_| Checked::consent())
     }
 }
 

@@ -17,10 +17,13 @@ pub struct Values(pub(crate) Map<String, Value>);
 /// accepted answer holds nothing else: unchecked input has no road to the wire.
 ///
 /// ```compile_fail
-/// let forged = midcall_core::Checked(midcall_core::Values::default());
+/// let forged = midcall_core::Checked { values: Default::default(), unchecked: Vec::new() };
 /// ```
 #[derive(Clone, PartialEq)]
-pub struct Checked(pub(crate) Values);
+pub struct Checked {
+    values: Values,
+    unchecked: Vec<String>,
+}
 
 /// Values that do not fit their form, told field by field.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -91,14 +94,29 @@ impl From<Map<String, Value>> for Values {
 }
 
 impl Checked {
+    pub(crate) fn new(values: Values, unchecked: Vec<String>) -> Self {
+        Self { values, unchecked }
+    }
+
+    /// Consent to open a link, which has no values.
+    pub(crate) fn consent() -> Self {
+        Self::new(Values::default(), Vec::new())
+    }
+
     /// The values, to be read.
     pub fn values(&self) -> &Values {
-        &self.0
+        &self.values
     }
 
     /// The values, to be sent.
     pub fn into_values(self) -> Values {
-        self.0
+        self.values
+    }
+
+    /// The JSON Pointers of fields whose value met a rule that couldn't be run on it, sorted; the
+    /// first 50 that were found. Only the server can tell whether these values are what it wants.
+    pub fn unchecked(&self) -> &[String] {
+        &self.unchecked
     }
 }
 
@@ -112,7 +130,7 @@ impl fmt::Debug for Values {
 impl fmt::Debug for Checked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Checked")?;
-        f.debug_set().entries(self.0.0.keys()).finish()
+        f.debug_set().entries(self.values.0.keys()).finish()
     }
 }
 

@@ -4,7 +4,7 @@
 //! field that is due. Nothing is allocated unless something is wrong.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde_json::{Map, Number, Value};
 
@@ -17,28 +17,39 @@ use crate::values::{Checked, Unfit, Values};
 impl Form {
     /// Holds values against the form. This is the only way to a [`Checked`].
     pub fn check(&self, values: Values) -> Result<Checked, Unfit> {
-        let problems = self.problems(&values);
-        if problems.is_empty() {
-            Ok(Checked(values))
+        let found = self.look(&values);
+        if found.problems.is_empty() {
+            Ok(Checked::new(values, found.unchecked.into_iter().collect()))
         } else {
-            Err(Unfit { problems })
+            Err(Unfit {
+                problems: found.problems,
+            })
         }
     }
 
     /// What is wrong with the values, in the order of the form; nothing if they fit.
     pub fn problems(&self, values: &Values) -> Vec<Problem> {
+        self.look(values).problems
+    }
+
+    fn look(&self, values: &Values) -> Found {
         let mut found = Found::within(Effort::default(), MOST_TEXT);
         self.fields.look(&values.0, &At::Root, &mut found);
-        found.problems
+        found
     }
 }
 
 /// More problems than a person would read. A hostile list of a million wrong entries ends here.
 const ENOUGH: usize = 100;
 
+/// Fields that are named as unchecked.
+const MOST_UNCHECKED: usize = 50;
+
 /// What was found so far.
 struct Found {
     problems: Vec<Problem>,
+    /// The pointers of fields with a rule that couldn't be run on their value.
+    unchecked: BTreeSet<String>,
     /// How much text was held against patterns, and how much may be.
     matched: usize,
     most_text: usize,
@@ -50,6 +61,7 @@ impl Found {
     fn within(effort: Effort, most_text: usize) -> Self {
         Self {
             problems: Vec::new(),
+            unchecked: BTreeSet::new(),
             matched: 0,
             most_text,
             effort,
@@ -62,6 +74,27 @@ impl Found {
 
     fn add(&mut self, at: &At<'_>, fault: Fault) {
         self.problems.push(Problem::new(at.pointer(), fault));
+    }
+
+    /// Takes note of what a rule says to a value: whether it fits, or nothing if it couldn't be run.
+    fn judge(&mut self, at: &At<'_>, fits: Option<bool>, fault: impl FnOnce() -> Fault) {
+        match fits {
+            Some(true) => {}
+            Some(false) => self.add(at, fault()),
+            None if self.unchecked.len() < MOST_UNCHECKED => {
+                let field = match at {
+                    At::Index(list, _) => list,
+                    field => field,
+                };
+                self.unchecked.insert(field.pointer());
+            }
+            None => {}
+        }
+    }
+
+    fn judge_by(&mut self, schema: &Schema, value: &Value, at: &At<'_>) {
+        let fits = schema.admits(value, &mut self.effort);
+        self.judge(at, fits, || Fault::JsonUnfit);
     }
 }
 
@@ -102,10 +135,8 @@ impl Fields {
         if disorder && found.problems.len() > before + 1 {
             self.sort(&mut found.problems[before..], at);
         }
-        if let Some(beyond) = &self.beyond
-            && !beyond.admits(&Value::Object(values.clone()), &mut found.effort)
-        {
-            found.add(at, Fault::JsonUnfit);
+        if let Some(beyond) = &self.beyond {
+            found.judge_by(beyond, &Value::Object(values.clone()), at);
         }
     }
 
@@ -113,8 +144,7 @@ impl Fields {
         match &self.extra {
             Extra::Allowed => {}
             Extra::Refused => found.add(at, Fault::UnknownField),
-            Extra::Fitting(schema) if schema.admits(value, &mut found.effort) => {}
-            Extra::Fitting(_) => found.add(at, Fault::JsonUnfit),
+            Extra::Fitting(schema) => found.judge_by(schema, value, at),
         }
     }
 
@@ -173,16 +203,10 @@ impl Field {
             (Kind::Choices(_) | Kind::Tags(_), _) => found.add(at, Fault::NotList),
             (Kind::Group(fields), Value::Object(values)) => fields.look(values, at, found),
             (Kind::Group(_), _) => found.add(at, Fault::NotGroup),
-            (Kind::Json(schema), value) => {
-                if !schema.admits(value, &mut found.effort) {
-                    found.add(at, Fault::JsonUnfit);
-                }
-            }
+            (Kind::Json(schema), value) => found.judge_by(schema, value, at),
         }
-        if let Some(beyond) = &self.beyond
-            && !beyond.admits(value, &mut found.effort)
-        {
-            found.add(at, Fault::JsonUnfit);
+        if let Some(beyond) = &self.beyond {
+            found.judge_by(beyond, value, at);
         }
     }
 }
@@ -222,9 +246,9 @@ impl Text {
         }
         if let Some(pattern) = &self.pattern {
             found.matched += typed.len();
-            if found.matched <= found.most_text && !pattern.admits(typed) {
-                found.add(at, Fault::Pattern);
-            }
+            let is_bearable = found.matched <= found.most_text;
+            let fits = is_bearable.then(|| pattern.admits(typed)).flatten();
+            found.judge(at, fits, || Fault::Pattern);
         }
     }
 }
@@ -251,18 +275,17 @@ impl Range {
         {
             found.add(at, Fault::NotBelow(max.clone()));
         }
-        if let Some(step) = &self.step
-            && !step.divides(number, value, &mut found.effort)
-        {
-            found.add(at, Fault::NotMultiple(step.of.clone()));
+        if let Some(step) = &self.step {
+            let fits = step.divides(number, value, &mut found.effort);
+            found.judge(at, fits, || Fault::NotMultiple(step.of.clone()));
         }
     }
 }
 
 impl Step {
-    fn divides(&self, number: &Number, value: &Value, effort: &mut Effort) -> bool {
+    fn divides(&self, number: &Number, value: &Value, effort: &mut Effort) -> Option<bool> {
         match (whole(number), whole(&self.of)) {
-            (Some(number), Some(of)) => number % of == 0,
+            (Some(number), Some(of)) => Some(number % of == 0),
             _ => self.exact.admits(value, effort),
         }
     }

@@ -199,7 +199,8 @@ impl Reader<'_> {
             self.repaired(&at, Repaired::Nullable);
             nullable = self
                 .rule(schema)
-                .admits(&Value::Null, &mut Effort::default());
+                .admits(&Value::Null, &mut Effort::default())
+                != Some(false);
             schema = self.inline(real, &at)?;
         }
         if let Some(Value::Object(items)) = schema.get_mut("items") {

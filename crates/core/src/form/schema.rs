@@ -99,10 +99,11 @@ impl Schema {
         self.compiled().is_some()
     }
 
-    /// Whether a value fits, or is too large to be held against this schema with what is left.
-    pub(crate) fn admits(&self, value: &Value, effort: &mut Effort) -> bool {
-        self.compiled()
-            .is_none_or(|ready| !ready.can_bear(value, effort) || ready.validator.is_valid(value))
+    /// Whether a value fits; `None` if this schema can't be run, or not on this value with what
+    /// is left.
+    pub(crate) fn admits(&self, value: &Value, effort: &mut Effort) -> Option<bool> {
+        let ready = self.compiled()?;
+        (ready.can_bear(value, effort)).then(|| ready.validator.is_valid(value))
     }
 
     fn compiled(&self) -> Option<&Compiled> {
@@ -308,8 +309,14 @@ mod tests {
             json!({"$defs": {"pair": {"type": "array", "minItems": 2}}}),
         );
         assert!(pairs.is_enforced());
-        assert!(pairs.admits(&json!([[1, 2]]), &mut Effort::default()));
-        assert!(!pairs.admits(&json!([[1]]), &mut Effort::default()));
+        assert_eq!(
+            pairs.admits(&json!([[1, 2]]), &mut Effort::default()),
+            Some(true)
+        );
+        assert_eq!(
+            pairs.admits(&json!([[1]]), &mut Effort::default()),
+            Some(false)
+        );
     }
 
     #[test]
@@ -340,7 +347,11 @@ mod tests {
         ] {
             let schema = schema(source, Value::Null);
             assert!(!schema.is_enforced(), "{why}");
-            assert!(schema.admits(&json!(1), &mut Effort::default()), "{why}");
+            assert_eq!(
+                schema.admits(&json!(1), &mut Effort::default()),
+                None,
+                "{why}"
+            );
         }
     }
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use jsonschema::Validator;
 use midcall_core::catalog::Locale;
-use midcall_core::{Form, Limits, Values};
+use midcall_core::{Form, Limits, Problem, Values};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -35,6 +35,9 @@ struct Case {
     name: Option<String>,
     content: Value,
     problems: Vec<Expected>,
+    /// The fields that only the server can check.
+    #[serde(default)]
+    unchecked: Vec<String>,
     #[serde(default = "asked")]
     oracle: bool,
     why: Option<String>,
@@ -115,16 +118,23 @@ impl Entry {
                 tell("content is an object".into());
                 continue;
             };
-            let found: Vec<Expected> = form
-                .problems(&Values::from(content))
-                .into_iter()
-                .map(|problem| Expected {
-                    key: problem.key().to_owned(),
-                    path: problem.path,
-                })
-                .collect();
+            let (problems, unchecked) = match form.check(Values::from(content)) {
+                Ok(checked) => (Vec::new(), checked.unchecked().to_vec()),
+                Err(unfit) => (unfit.problems, Vec::new()),
+            };
+            let expected = |problem: Problem| Expected {
+                key: problem.key().to_owned(),
+                path: problem.path,
+            };
+            let found: Vec<Expected> = problems.into_iter().map(expected).collect();
             if found != case.problems {
                 tell(format!("found {found:?}, expected {:?}", case.problems));
+            }
+            if unchecked != case.unchecked {
+                let expected = &case.unchecked;
+                tell(format!(
+                    "unchecked are {unchecked:?}, expected {expected:?}"
+                ));
             }
             if let Some(oracle) = oracle.as_ref().filter(|_| case.oracle) {
                 let valid = oracle.is_valid(&case.content);

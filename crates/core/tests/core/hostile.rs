@@ -453,3 +453,36 @@ fn all_rules_of_a_form_share_the_effort_of_a_check() {
     assert_eq!(problems(&form, numbers(9)), [], "by then it is spent");
     assert_eq!(problems(&form, json!({"f9": [-1]})).len(), 1);
 }
+
+#[test]
+fn what_is_beyond_the_bounds_of_patterns_is_named() {
+    let unchecked = |properties: &Value, content: &Value| {
+        let form = read(json!({"type": "object", "properties": properties})).unwrap();
+        let values = Values::read(&content.to_string(), &Limits::default()).unwrap();
+        form.check(values).unwrap().unchecked().to_vec()
+    };
+    let text =
+        json!({"a": {"type": "string", "pattern": "^é"}, "b": {"type": "string", "pattern": "^b"}});
+    let bytes = |count: usize| "é".repeat(count / 2);
+    for (content, expected) in [
+        (json!({"a": bytes(40_000)}), vec![]),
+        (json!({"a": bytes(40_002)}), vec!["/a"]),
+        (json!({"a": bytes(40_000), "b": "b"}), vec!["/b"]),
+    ] {
+        assert_eq!(unchecked(&text, &content), expected);
+    }
+    // A form has fifty patterns at most, and of those that can't be run fifty are named.
+    for (pattern, fields, first, named) in [("^a", 60, "/f050", 10), ("(?=a)", 120, "/f000", 50)] {
+        let field = |n: usize| json!({"type": "string", "pattern": format!("{pattern}|{n}")});
+        let names = || (0..fields).map(|n| format!("f{n:03}"));
+        let properties: Map<_, _> = names().zip((0..fields).map(field)).collect();
+        let content: Map<_, _> = names().map(|name| (name, json!("a"))).collect();
+        let found = unchecked(&json!(properties), &json!(content));
+        assert_eq!(
+            (found[0].as_str(), found.len()),
+            (first, named),
+            "{pattern}"
+        );
+        assert!(found.is_sorted());
+    }
+}

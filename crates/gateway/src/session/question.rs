@@ -223,8 +223,13 @@ impl Question {
         let unread =
             serde_json::from_slice(result).map_err(|_| Refused::unreadable(&"it is not JSON"));
         let result = ElicitResult::read(unread?).map_err(|why| Refused::unreadable(&why))?;
-        let outcome = self.outcome(now, &result);
-        let edited = self.checked(frame, result, rules)?;
+        let by = self.by_client(now);
+        let mut outcome = self.outcome(by, &result);
+        let (edited, unchecked) = self.checked(frame, result, rules)?;
+        if !unchecked.is_empty() {
+            let told = outcome.get_or_insert_with(|| json!({"state": "answered", "by": by}));
+            told["unchecked"] = unchecked.into();
+        }
         let Some(outcome) = outcome else {
             return Ok(edited);
         };
@@ -234,8 +239,7 @@ impl Question {
     }
 
     /// What the server is told of who answered, where the client's words alone would not be the truth.
-    fn outcome(&self, now: Instant, result: &ElicitResult) -> Option<Value> {
-        let by = self.by_client(now);
+    fn outcome(&self, by: By, result: &ElicitResult) -> Option<Value> {
         let is_claimed =
             (result.meta.as_ref()).is_some_and(|meta| meta.contains_key(meta::OUTCOME));
         if by.human && !is_claimed && !self.is_unread {
@@ -251,17 +255,18 @@ impl Question {
         Some(outcome)
     }
 
-    /// The response as the server is sent it, if its content has to change. An answer that doesn't fit is refused.
+    /// The response as the server is sent it, if its content has to change, and the fields that only the server can
+    /// check. An answer that doesn't fit is refused.
     fn checked(
         self,
         frame: &Frame,
         result: ElicitResult,
         rules: &Rules,
-    ) -> Result<Option<Frame>, Refused> {
+    ) -> Result<(Option<Frame>, Vec<String>), Refused> {
         if self.is_unread {
             let content = json!(result.content()).to_string();
             return match content.len() <= rules.limits.content_bytes {
-                true => Ok(None),
+                true => Ok((None, Vec::new())),
                 false => Err(Refused::unreadable(&"it is too long")),
             };
         }
@@ -280,7 +285,8 @@ impl Question {
         )
         else {
             let answer = self.elicitation.answer(result, &rules.limits);
-            return answer.map(|_| None).map_err(unfit);
+            let answer = answer.map_err(unfit)?;
+            return Ok((None, answer.unchecked().to_vec()));
         };
         let values = Values::from(result.into_content().unwrap_or_default());
         let values = telling.back(form, values).map_err(unfit)?;
@@ -289,12 +295,13 @@ impl Question {
             .elicitation
             .answer(result, &rules.limits)
             .map_err(unfit)?;
+        let unchecked = answer.unchecked().to_vec();
         let result = self.elicitation.result(answer);
         let content =
             serde_json::to_string(&result.content()).map_err(|why| Refused::unreadable(&why))?;
         let edited = frame.with(&["result", "content"], &content);
         edited
-            .map(Some)
+            .map(|edited| (Some(edited), unchecked))
             .ok_or_else(|| Refused::unreadable(&"it has no content"))
     }
 
@@ -435,6 +442,11 @@ fn told(outcome: &Outcome) -> Value {
     };
     if let Some(reason) = reason {
         told["reason"] = reason.into();
+    }
+    if let Outcome::Answered(answer, _) = outcome
+        && !answer.unchecked().is_empty()
+    {
+        told["unchecked"] = json!(answer.unchecked());
     }
     told
 }

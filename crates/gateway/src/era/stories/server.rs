@@ -138,6 +138,26 @@ fn several_questions_in_one_round_find_their_own_ways() {
 }
 
 #[test]
+fn the_retry_says_which_values_only_the_server_can_check() {
+    let code = json!({"message": "Which code?", "requestedSchema": {"type": "object",
+        "properties": {"code": {"type": "string", "pattern": "(?=a)"}}}});
+    let answer = json!({"action": "accept", "content": {"code": "b"}});
+    let mut world = legacy_to_modern("client,page", able());
+    world.client(call(1));
+    world.to_server.clear();
+    world.server(needs(&json!(1), asks("k", code), Value::Null));
+    let ask = world.told_client();
+    world.passes(Duration::from_secs(1));
+    world.client(json!({"jsonrpc": "2.0", "id": ask["id"], "result": answer}));
+    let params = world.told_server()["params"].clone();
+    assert_eq!(params["inputResponses"], json!({"k": answer}));
+    assert_eq!(
+        params["_meta"]["dev.midcall/outcome"],
+        json!({"k": {"state": "answered", "by": {"route": "client", "human": true}, "unchecked": ["/code"]}})
+    );
+}
+
+#[test]
 fn rounds_have_an_end() {
     let mut world = legacy_to_modern("client,page", able());
     world.client(call(1));

@@ -211,6 +211,69 @@ fn the_answer_to_an_unknown_form_says_that_nobody_checked_it() {
     assert_eq!(outcome["by"], json!({"route": "client", "human": true}));
 }
 
+/// A question with a pattern that nobody but the server can run, beside one that Midcall runs.
+fn look_ahead() -> Value {
+    json!({"message": "Which code?", "requestedSchema": {"type": "object", "properties": {
+        "code": {"type": "string", "pattern": "^(?=.*\\d).{3,}$"},
+        "day": {"type": "string", "pattern": "^\\d{4}"}}}})
+}
+
+#[test]
+fn the_server_is_told_which_values_only_it_can_check() {
+    let long = "2".repeat(40_001);
+    for (content, expected) in [
+        (json!({"code": "abc", "day": "2026"}), json!(["/code"])),
+        (json!({"day": long}), json!(["/day"])),
+        (
+            json!({"code": "abc", "day": long}),
+            json!(["/code", "/day"]),
+        ),
+        (json!({"day": "2026"}), Value::Null),
+    ] {
+        let unchecked = |result: &Value| {
+            assert_eq!(result["content"], content);
+            result["_meta"]["dev.midcall/outcome"]["unchecked"].clone()
+        };
+        let mut world = World::opened("client", "2025-11-25", both(), "2025-11-25");
+        world.calls(1);
+        world.asks(7, look_ahead());
+        let answer =
+            json!({"jsonrpc": "2.0", "id": 7, "result": {"action": "accept", "content": content}});
+        world.client(answer.clone());
+        let told = world.told_server();
+        if expected.is_null() {
+            assert_eq!(told, answer);
+        } else {
+            assert_eq!(unchecked(&told["result"]), expected);
+            let outcome = &told["result"]["_meta"]["dev.midcall/outcome"];
+            assert_eq!(outcome["state"], "answered");
+            assert_eq!(outcome["by"], json!({"route": "client", "human": true}));
+        }
+
+        let api = By {
+            route: Route::Api,
+            human: false,
+        };
+        for by in [PAGE, api] {
+            let mut world = World::plain();
+            world.asks(7, look_ahead());
+            let (_, elicitation) = world.asked.pop().unwrap();
+            let answer = accepted(&elicitation, content.clone());
+            world.ends(1, Outcome::Answered(answer, by));
+            assert_eq!(unchecked(&world.told_server()["result"]), expected);
+        }
+
+        let mut world = World::opened("model", "2025-11-25", json!({}), "2025-11-25");
+        world.calls(1);
+        world.asks(7, look_ahead());
+        let told = world.told_client();
+        let name = &told["result"]["_meta"]["elicitationPending"]["elicitId"];
+        world.client(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "sendElicitationResult",
+            "arguments": {"elicitId": name, "action": "accept", "content": content}}}));
+        assert_eq!(unchecked(&world.told_server()["result"]), expected);
+    }
+}
+
 #[test]
 fn a_client_cannot_say_how_a_question_ended() {
     let claimed = json!({"dev.midcall/outcome": {"state": "answered", "by": {"route": "page", "human": true}}, "own": 1});
