@@ -1,7 +1,8 @@
 // <mcp-elicitation>: a request goes in, an answer comes out. T1 to T9 are the Koder specification's.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answer, asking, calm, fired, focused, form, part } from "./element-page.mjs";
+import { answer, asking, calm, fired, focused, form, part, told } from "./element-page.mjs";
+import { fits, judge } from "./looks.mjs";
 
 const CITY = form(
   { city: { type: "string", title: "City", description: "Your city" }, unit: { type: "string", title: "Unit", enum: ["C", "F"] } },
@@ -179,6 +180,50 @@ test("a pattern is held against the answer when it is sent", async () => {
   await page.getByLabel("Code").fill("ABC");
   await submit(page).click();
   assert.deepEqual(await answer(page), { action: "accept", content: { code: "ABC" } });
+});
+
+const UNCHECKED = {
+  en: "The format of this answer can't be checked before you send it",
+  "pt-BR": "O formato desta resposta não pode ser verificado antes do envio",
+};
+
+for (const [locale, note] of Object.entries(UNCHECKED)) {
+  test(`a field whose format can't be checked says so, in ${locale}`, async () => {
+    const page = await asking(form({
+      code: { type: "string", title: "Code", pattern: "^(?=.*\\d).{3,}$" },
+      plain: { type: "string", title: "Plain", pattern: "^a" },
+      tags: { type: "array", title: "Tags", items: { type: "string", pattern: "(.)\\1" } },
+      tree: { title: "Tree", $ref: "#/$defs/tree" },
+    }, [], { $defs: { tree: { type: "array", items: { $ref: "#/$defs/tree" } } } }), { locale });
+    const noted = () => part(page, "field").filter({ has: page.getByText(note) }).locator("label, legend").allTextContents();
+    assert.deepEqual(await noted(), ["Code", "Tags", "Tree"]);
+    assert.ok((await told(page, "#f0")).description.includes(note));
+    await fits(page, `unchecked in ${locale}`);
+    await judge(page, `unchecked in ${locale}`);
+
+    await page.getByLabel("Plain").fill("a".repeat(40_001));
+    assert.deepEqual(await noted(), ["Code", "Plain", "Tags", "Tree"]);
+    await page.getByLabel("Plain").fill("a");
+    assert.deepEqual(await noted(), ["Code", "Tags", "Tree"]);
+    await page.getByLabel("Code").fill("no digit");
+    await submit(page).click();
+    assert.deepEqual(await answer(page), { action: "accept", content: { code: "no digit", plain: "a" } });
+    assert.deepEqual(page.mistakes, []);
+  });
+}
+
+test("the review says which answers can't be checked", async () => {
+  const text = (title, pattern) => ({ type: "string", title, pattern });
+  const page = await asking(form({
+    code: text("Code", "(?=a)"), empty: text("Empty", "(?=a)"), long: text("Long", "^a"), short: text("Short", "^a"),
+    home: { type: "object", title: "Home", properties: { zip: text("Zip", "(?!a)") } },
+  }));
+  for (const [label, words] of [["Code", "b"], ["Long", "a".repeat(40_000)], ["Zip", "1"]]) await page.getByLabel(label).fill(words);
+  await submit(page).click();
+  const noted = part(page, "review").locator("div:has(> dd.unchecked) > dt");
+  await noted.first().waitFor();
+  assert.deepEqual(await noted.allTextContents(), ["Code", "Long", "Zip"]);
+  await fits(page, "review of unchecked answers");
 });
 
 test("the summary links to its fields", async () => {

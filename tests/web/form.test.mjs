@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./node-worker.mjs";
-import { problems } from "../../crates/web/js/check.js";
+import { thorough } from "../../crates/web/js/check.js";
 import { FormError, open, read } from "../../crates/web/js/form.js";
 import { load } from "../../crates/web/js/more.js";
 import { isMultiple } from "../../crates/web/js/number.js";
@@ -17,8 +17,8 @@ const kinds = (fields) =>
   fields.flatMap((field) => [`${field.path} ${field.kind}${field.nullable ? "?" : ""}`, ...kinds(field.fields ?? [])]);
 
 const told = async (schema, content) => {
-  const found = await problems(read(schema), content);
-  return found.map(({ path, key }) => `${path} ${key.split(".").at(-1)}`).join(", ");
+  const { problems } = await thorough(read(schema), content);
+  return problems.map(({ path, key }) => `${path} ${key.split(".").at(-1)}`).join(", ");
 };
 
 const lines = (table) => table.trim().split("\n").map((line) => line.split("=>").map((part) => part.trim()));
@@ -298,7 +298,7 @@ test("a pattern is enforced as far as it takes steps, however busy the machine i
 test("patterns are enforced up to a number in all", async () => {
   const fields = (pattern) => ({ properties: Object.fromEntries(Array.from({ length: 60 }, (_, n) => ["f" + n, { type: "string", pattern: pattern(n) }])) });
   const content = Object.fromEntries(Array.from({ length: 60 }, (_, n) => ["f" + n, "x"]));
-  const count = async (schema) => (await problems(await open(schema), content)).length;
+  const count = async (schema) => (await thorough(await open(schema), content)).problems.length;
   assert.equal(await count(fields((n) => `^a{${n + 1}}$`)), 50);
   assert.equal(await count(fields(() => "^a$")), 60, "one that is repeated counts once");
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./node-worker.mjs";
-import { problems } from "../../crates/web/js/check.js";
+import { thorough } from "../../crates/web/js/check.js";
 import { FormError, open, read } from "../../crates/web/js/form.js";
 import { load } from "../../crates/web/js/more.js";
 import { judge } from "../../crates/web/js/link.js";
@@ -22,7 +22,7 @@ async function soon(what, work) {
   return result;
 }
 
-const tells = async (schema, content) => (await problems(await open(schema), content)).map(({ key }) => key.split(".").at(-1));
+const tells = async (schema, content) => (await thorough(await open(schema), content)).problems.map(({ key }) => key.split(".").at(-1));
 
 test("a schema that could run without end is not enforced", async () => {
   const doubling = { d40: { type: "string" } };
@@ -67,7 +67,24 @@ test("a hostile pattern is ended, or needs no end", async () => {
   }
   const many = Object.fromEntries(Array.from({ length: 100 }, (_, n) => ["f" + n, { type: "string", pattern: `^((a?){50}){20}b{${n}}$` }]));
   const content = Object.fromEntries(Object.keys(many).map((name) => [name, "a".repeat(400)]));
-  await soon("a hundred of them", () => problems(read({ properties: many }), content));
+  await soon("a hundred of them", () => thorough(read({ properties: many }), content));
+});
+
+test("what is beyond the bounds of patterns is named", async () => {
+  const unchecked = async (properties, content) => [...(await thorough(await open({ type: "object", properties }), content)).unchecked];
+  const text = { a: { type: "string", pattern: "^é" }, b: { type: "string", pattern: "^b" } };
+  const bytes = (count) => "é".repeat(count / 2);
+  for (const [content, expected] of [
+    [{ a: bytes(40_000) }, []],
+    [{ a: bytes(40_002) }, ["/a"]],
+    [{ a: bytes(40_000), b: "b" }, ["/b"]],
+  ]) {
+    assert.deepEqual(await unchecked(text, content), expected);
+  }
+  const names = Array.from({ length: 60 }, (_, n) => "f" + n);
+  const many = Object.fromEntries(names.map((name, n) => [name, { type: "string", pattern: "^a|" + n }]));
+  const content = Object.fromEntries(names.map((name) => [name, "a"]));
+  assert.deepEqual(await unchecked(many, content), names.slice(50).map((name) => "/" + name));
 });
 
 test("a machine that stands still for a while has its patterns enforced", async () => {
@@ -120,9 +137,9 @@ test("random schemas and values never break anything", async () => {
       const form = await open(schema);
       forms++;
       const content = { it: draw(3), type: draw(2) };
-      await problems(form, content);
+      await thorough(form, content);
       const { content: filled } = values.content(form, values.typed(form, content));
-      await problems(form, filled);
+      await thorough(form, filled);
       values.content(form, values.typed(form));
     } catch (error) {
       const it = JSON.stringify(schema, (_, value) => (typeof value === "bigint" ? String(value) : value));

@@ -20,12 +20,12 @@ test("what was provisional is settled when the form is ready", async () => {
   assert.deepEqual([...form.needs].sort(), ["format", "pattern", "secret"]);
   assert.deepEqual(secrets(), ["password", "password", undefined, undefined, "password"], "what might be a secret counts as one");
   assert.deepEqual(defaults(), ["2026-02-30", "b"]);
-  assert.deepEqual(quick(form, { day: "never" }), []);
+  assert.deepEqual(quick(form, { day: "never" }).problems, []);
 
   assert.equal(await ready(form), form);
   assert.deepEqual(secrets(), [undefined, "api_key", undefined, undefined, undefined]);
   assert.deepEqual(defaults(), []);
-  assert.equal(quick(form, { day: "never" }).length, 1);
+  assert.equal(quick(form, { day: "never" }).problems.length, 1);
 });
 
 test("a plain form needs nothing", () => {

@@ -4,7 +4,7 @@
  * Runs in Node and in the browser alike, so it takes a way to read a file. Each function tells
  * what is wrong, case by case, and how many cases there were.
  */
-import { problems, quick } from "../../crates/web/js/check.js";
+import { quick, thorough } from "../../crates/web/js/check.js";
 import { isSuspicious, open } from "../../crates/web/js/form.js";
 import { judge } from "../../crates/web/js/link.js";
 import { asks } from "../../crates/web/js/secret.js";
@@ -33,14 +33,16 @@ export async function checks(text) {
   for (const file of CHECK) {
     for (const { name, schema, cases } of parse(await text(`check/${file}.json`))) {
       const form = await open(schema);
-      for (const { name: which, content, problems: expected } of cases) {
+      for (const { name: which, content, problems: expected, unchecked = [] } of cases) {
         ran++;
         const told = (found) => show(found.map(({ path, key }) => ({ path, key })));
-        const found = await problems(form, content);
+        const found = await thorough(form, content);
         const where = `${file}: ${name}: ${which ?? show(content)}`;
-        if (told(found) !== show(expected)) wrong.push(`${where}: found ${told(found)}, expected ${show(expected)}`);
+        if (told(found.problems) !== show(expected)) wrong.push(`${where}: found ${told(found.problems)}, expected ${show(expected)}`);
+        const named = show([...found.unchecked].sort());
+        if (!expected.length && named !== show(unchecked)) wrong.push(`${where}: unchecked are ${named}, expected ${show(unchecked)}`);
         const rest = expected.filter(({ key }) => !key.endsWith(".pattern"));
-        if (told(quick(form, content)) !== show(rest)) wrong.push(`${where}: quick differs`);
+        if (told(quick(form, content).problems) !== show(rest)) wrong.push(`${where}: quick differs`);
       }
     }
   }

@@ -92,7 +92,7 @@ export class Asked {
     const { voice } = place;
     if (this.link && more.link) return more.link.consent(this.link, voice, this.opened);
     if (!this.form || !this.filling) return h("p", { part: "notice danger" }, voice.say("label.unreadable_form"));
-    if (this.step === "review" && more.review) return more.review.review(this.form.fields, this.filling.content, voice);
+    if (this.step === "review" && more.review) return more.review.review(this.form.fields, this.filling.content, this.filling.unchecked, voice);
     return this.filling.draw(place);
   }
 

@@ -1,16 +1,17 @@
 /**
- * Whether content fits its form: the same problems in the same order as `Form::problems` in
- * Rust finds, by the same table (`fixtures/check`).
+ * Whether content fits its form: the same problems in the same order as `Form::check` in
+ * Rust finds, by the same table (`fixtures/check`), and the fields that can't be checked here.
  *
  * Looking is synchronous. A server's `pattern` may not run on this thread, so a look only
- * notes which patterns it would like to hold against which texts; `problems` has them run in
+ * notes which patterns it would like to hold against which texts; `thorough` has them run in
  * a worker and looks again, until nothing is left to ask.
  *
- * In: `problems` before sending, `quick` while someone types.
+ * In: `thorough` before sending, `quick` while someone types.
  * Elsewhere: formats, patterns and JSON Schema beyond fields, for forms that need them (`more`).
  *
  * @import { Field, Form, Offer, Rule, Count, Range, Text } from "./form.js"
  * @typedef {{ path: string, key: string, params: { [name: string]: string | number | bigint } }} Problem
+ * @typedef {{ problems: Problem[], unchecked: Set<string> }} Findings  what is wrong, in the order of the form; nothing if it fits. `unchecked`: paths of fields with a rule that can't be run on their value
  * @typedef {(pattern: string, text?: string) => boolean | undefined} Ask  whether a text fits a pattern (without a text: whether it is enforced at all); undefined while unknown
  */
 import { isEmail } from "./email.js";
@@ -20,21 +21,22 @@ import { load, more } from "./more.js";
 import { isInteger, isMultiple, isNumber, isRounded } from "./number.js";
 
 /**
- * What is wrong with the content, in the order of the form; nothing if it fits.
+ * Checks everything that can be checked.
  * @param {Form} form
  * @param {{ [name: string]: any }} content
- * @returns {Promise<Problem[]>}
+ * @returns {Promise<Findings>}
  */
-export async function problems(form, content) {
+export async function thorough(form, content) {
   await load(form.needs);
   return settle((ask) => look(form, content, EFFORT, ask));
 }
 
 /**
- * The same at once: without patterns, and as far as what the form needs is loaded.
+ * The same at once: without patterns, and as far as what the form needs is loaded. Unchecked is
+ * only text that is too long for any pattern.
  * @param {Form} form
  * @param {{ [name: string]: any }} content
- * @returns {Problem[]}
+ * @returns {Findings}
  */
 export const quick = (form, content) => look(form, content, LITTLE);
 
@@ -67,7 +69,7 @@ const places = new WeakMap();
 /** More problems than a person would read. */
 const ENOUGH = 100;
 
-/** Characters that one check holds against patterns; and looking at one default. */
+/** Bytes that one check holds against patterns; and looking at one default. */
 const MOST_TEXT = 40_000;
 const DEFAULT_TEXT = 1000;
 
@@ -96,27 +98,29 @@ async function settle(look) {
 function look(form, content, effort, ask) {
   const looking = new Looking(effort, MOST_TEXT, ask);
   looking.fields(form, content, "");
-  return looking.found;
+  return looking;
 }
 
 /** @param {Field} field @param {unknown} value @param {Ask} [ask] */
 function isTaken(field, value, ask) {
   const looking = new Looking(LITTLE, DEFAULT_TEXT, ask);
   if (value !== undefined) looking.field(field, value, "");
-  return value !== undefined && !looking.found.length;
+  return value !== undefined && !looking.problems.length;
 }
 
 /** One look at some content. */
 class Looking {
   /** @type {Problem[]} */
-  found = [];
-  /** Characters that may still be held against patterns. */
+  problems = [];
+  /** @type {Set<string>} */
+  unchecked = new Set();
+  /** Bytes that may still be held against patterns. */
   #left;
   #effort;
   #ask;
 
   /** @param {number} effort @param {number} text @param {Ask} [ask] */
-  constructor(effort, text, ask = () => undefined) {
+  constructor(effort, text, ask) {
     this.#effort = { left: effort };
     this.#left = text;
     this.#ask = ask;
@@ -124,11 +128,20 @@ class Looking {
 
   /** @param {string} path @param {string} name @param {Problem["params"]} [params] */
   #add(path, name, params = {}) {
-    this.found.push({ path, key: "mcp.elicitation.problem." + name, params });
+    this.problems.push({ path, key: "mcp.elicitation.problem." + name, params });
+  }
+
+  /**
+   * Takes note of what a rule says to a value: whether it fits, or nothing if it can't be run.
+   * @param {boolean | undefined} fits @param {string} path @param {string} field  the path of its field @param {string} name
+   */
+  #judge(fits, path, field, name) {
+    if (fits === false) this.#add(path, name);
+    else if (!fits && this.#ask) this.unchecked.add(field);
   }
 
   get #enough() {
-    return this.found.length >= ENOUGH;
+    return this.problems.length >= ENOUGH;
   }
 
   /** @param {Pick<Field, "fields" | "extra" | "beyond">} form @param {{ [name: string]: any }} content @param {string} path */
@@ -161,14 +174,14 @@ class Looking {
     else if (!Array.isArray(value)) this.#add(path, "not_list");
     else {
       this.#list(field.count, value, path, (entry, at) =>
-        kind === "tags" ? this.#text(field.text, entry, at) : this.#offer(offers, entry, at),
+        kind === "tags" ? this.#text(field.text, entry, at, path) : this.#offer(offers, entry, at),
       );
     }
     if (kind !== "group") this.#rule(field.beyond, value, path);
   }
 
-  /** @param {Text | undefined} rules @param {unknown} text @param {string} path */
-  #text({ minLength = 0, maxLength = Infinity, format = "", pattern } = {}, text, path) {
+  /** @param {Text | undefined} rules @param {unknown} text @param {string} path @param {string} [field]  the path of its field */
+  #text({ minLength = 0, maxLength = Infinity, format = "", pattern, isVain } = {}, text, path, field = path) {
     if (typeof text !== "string") return this.#add(path, "not_text");
     const length = characters(text);
     if (length < minLength) this.#add(path, "too_short", { count: minLength });
@@ -176,8 +189,9 @@ class Looking {
     const fault = format === "email" ? !isEmail(text) && format : more.format?.faultOf(format, text);
     if (fault) this.#add(path, fault, fault === "format" ? { format } : {});
     if (pattern !== undefined) {
-      this.#left -= text.length;
-      if (this.#left >= 0 && this.#ask(pattern, text) === false) this.#add(path, "pattern");
+      this.#left -= new TextEncoder().encode(text).length;
+      if (isVain || this.#left < 0) this.unchecked.add(field);
+      else this.#judge(this.#ask?.(pattern, text), path, field, "pattern");
     }
   }
 
@@ -214,7 +228,7 @@ class Looking {
 
   /** @param {Rule | undefined} rule @param {unknown} value @param {string} path */
   #rule(rule, value, path) {
-    if (rule && more.rules?.admits(rule, value, this.#ask, this.#effort) === false) this.#add(path, "json_unfit");
+    if (rule) this.#judge(more.rules?.admits(rule, value, this.#ask ?? (() => undefined), this.#effort), path, path, "json_unfit");
   }
 }
 

@@ -26,7 +26,7 @@
  *
  * @slot aside         in the header: what a page lets people do besides, such as putting the question off
  *
- * @csspart dialog header queue countdown close body title message field label help problem warning
+ * @csspart dialog header queue countdown close body title message field label help unchecked problem warning
  *          link host url warnings review footer problems reason actions accept reject cancel note
  * @cssprop --mcp-elicitation-{accent,on-accent,background,text,danger,radius,font}
  */

@@ -51,7 +51,7 @@ const LABEL = 200;
  */
 export function sheet(fields, place) {
   const { voice, typed, server, message } = place;
-  /** @type {{field: Field, control: HTMLElement, read?: () => any, problem: HTMLElement}[]} */
+  /** @type {{field: Field, control: HTMLElement, read?: () => any, help: HTMLElement, problem: HTMLElement, note: HTMLElement}[]} */
   const drawn = [];
   const at = { ...place, draw: (/** @type {Field[]} */ inner) => inner.map(one) };
 
@@ -59,7 +59,9 @@ export function sheet(fields, place) {
   function one(field) {
     const id = "f" + drawn.length;
     const problem = h("p", { id: id + "p", part: "problem" });
-    const entry = { field, problem, control: /** @type {HTMLElement} */ (problem), read: /** @type {Drawn["read"]} */ (undefined) };
+    const help = h("div", { id: id + "h", part: "help" });
+    const note = h("p", { part: "unchecked" }, voice.say("label.unchecked"));
+    const entry = { field, help, problem, note, control: /** @type {HTMLElement} */ (problem), read: /** @type {Drawn["read"]} */ (undefined) };
     drawn.push(entry); // before the fields within it, so that ids run from top to bottom
 
     const secret = field.secret === undefined ? undefined : more.secret;
@@ -75,12 +77,9 @@ export function sheet(fields, place) {
     // Where the question and its one field have the same words, they are read once.
     const said = fields.length === 1 && !beside && typeof message === "string" && message.split("\n", 1)[0] === field.label;
     const label = h(grouped ? "legend" : "label", { part: said ? "label quiet" : "label", for: !grouped && id }, words(field.label, LABEL), mark);
-    const help = h(
-      "div", { id: id + "h", part: "help" },
-      field.description !== undefined && h("p", { dir: "auto" }, words(field.description)),
-      hint !== undefined && h("p", {}, hint),
-      field.secret !== undefined && secret?.warning(field.secret, server, voice),
-    );
+    if (field.description !== undefined) help.append(h("p", { dir: "auto" }, words(field.description)));
+    if (hint !== undefined) help.append(h("p", {}, hint));
+    if (secret && field.secret !== undefined) help.append(secret.warning(field.secret, server, voice));
     if (grouped) {
       control.prepend(label, help);
       control.append(problem);
@@ -102,9 +101,11 @@ export function sheet(fields, place) {
     find: (of) => drawn.findLast(({ field, control }) =>
       typeof of === "string" ? of === field.path || of.startsWith(field.path + "/") : of instanceof Node && (control.parentElement ?? control).contains(of)),
 
-    /** Says at each field what is wrong with it. @param {Map<string, string>} texts  by the field's path */
-    mark(texts) {
-      for (const { field, control, problem } of drawn) {
+    /** Says at each field what is wrong with it, or that it can't be checked. @param {Map<string, string>} texts  by the field's path @param {Set<string>} unchecked  paths */
+    mark(texts, unchecked) {
+      for (const { field, control, help, problem, note } of drawn) {
+        if (field.unchecked || unchecked.has(field.path)) help.append(note);
+        else note.remove();
         const text = texts.get(field.path);
         problem.textContent = text ?? "";
         control.ariaInvalid = text ? "true" : null;

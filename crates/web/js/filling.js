@@ -17,6 +17,8 @@ export class Filling {
   touched = false;
   /** Problems that typing cannot find: of patterns, or told by the server. @type {Problem[]} */
   told = [];
+  /** Paths of fields that could not be checked when all was checked last. @type {Set<string>} */
+  unchecked = new Set();
 
   #form;
   #voice;
@@ -61,9 +63,11 @@ export class Filling {
   }
 
   /** What would be sent, and everything that is wrong with it. */
-  checked() {
+  async checked() {
     this.#sheet?.read();
-    return values.checked(this.#form, this.#typed, this.#voice.tag);
+    const checked = await values.checked(this.#form, this.#typed, this.#voice.tag);
+    this.unchecked = checked.unchecked;
+    return checked;
   }
 
   /** The person has changed a field. @param {EventTarget | null} target */
@@ -99,7 +103,7 @@ export class Filling {
     if (!form) return 0;
     const { say, problem, tag } = this.#voice;
     form.read();
-    const { problems } = values.checkedQuickly(this.#form, this.#typed, tag);
+    const { problems, unchecked } = values.checkedQuickly(this.#form, this.#typed, tag);
     const missing = problems.filter(({ key }) => key.endsWith(".required")).length;
     const known = new Set(problems.map(({ path }) => path));
     let count = 0; // of answers: some problems are no fault of theirs
@@ -119,7 +123,7 @@ export class Filling {
       };
       return h("li", {}, h("a", { href: "#" + entry.control.id, onclick: go }, words(label, 100)), ": " + text);
     });
-    form.mark(texts);
+    form.mark(texts, unchecked);
     const showing = this.#tried && items.length > 0;
     const head = showing ? count && say("label.problems", { count }) : missing && say("label.missing", { count: missing });
     this.list.replaceChildren(head ? h(showing ? "strong" : "span", {}, head) : "", ...(showing ? [h("ul", {}, ...items)] : []));

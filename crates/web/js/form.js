@@ -33,6 +33,7 @@
  * @property {any} [default]  the same, if it is a value that the field takes
  * @property {string} [secret]  the kind of secret it seems to ask for, such as "password"
  * @property {unknown} [marked]  the same, as the gateway found it
+ * @property {boolean} [unchecked]  it has a rule that can't be run here, whatever its value
  * @property {Kind} kind
  * @property {Text} [text]  text, and each entry of tags
  * @property {Range} [range]  number, integer
@@ -44,7 +45,7 @@
  * @property {Rule} [beyond]  what else a value must fit, beyond its kind
  *
  * @typedef {"text" | "number" | "integer" | "switch" | "choice" | "choices" | "tags" | "group" | "json"} Kind
- * @typedef {{ minLength?: number, maxLength?: number, pattern?: string, format?: string, example?: string }} Text
+ * @typedef {{ minLength?: number, maxLength?: number, pattern?: string, isVain?: boolean, format?: string, example?: string }} Text  `isVain`: the form has too many patterns to run this one
  * @typedef {{ minimum?: Num, maximum?: Num, above?: Num, below?: Num, step?: Num }} Range
  * @typedef {number | bigint} Num  a bigint where a host's own parser kept digits that a double loses
  * @typedef {{ value: any, label: string, title?: string, description?: string }} Offer
@@ -137,6 +138,7 @@ export async function ready(form) {
   if (!form.needs.size) return form;
   const fields = every(form.fields);
   for (const field of fields) field.secret &&= secretOf(field);
+  for (const field of (await more.pattern?.unenforced(fields)) ?? []) field.unchecked = true;
   for (const field of await refusing(fields.filter((field) => field.default !== undefined))) delete field.default;
   return form;
 }
@@ -240,10 +242,12 @@ function readKind(reader, field, schema, keyword, at, depth) {
   if (keyword) field.offers = offers(one, keyword, where, reader.allowance);
   delete one.type;
   if (kind === "text" || kind === "tags") {
+    const pattern = take(one, "pattern", where, isText);
     field.text = {
       minLength: take(one, "minLength", where, isLength),
       maxLength: take(one, "maxLength", where, isLength),
-      pattern: reader.allowance.pattern(take(one, "pattern", where, isText)),
+      pattern,
+      isVain: reader.allowance.isVain(pattern),
       format: take(one, "format", where, isText),
       example: [one.examples].flat().find(isText),
     };

@@ -25,10 +25,11 @@ export class Allowance {
     inlined: 1024 * 1024, // characters that following `$ref`s adds
   };
 
-  /** The same pattern, if it is to be enforced. @param {string | undefined} pattern */
-  pattern(pattern) {
-    if (pattern !== undefined && this.#patterns.size < MOST_PATTERNS) this.#patterns.add(pattern);
-    return pattern !== undefined && this.#patterns.has(pattern) ? pattern : undefined;
+  /** Whether a pattern is one too many. @param {string | undefined} pattern */
+  isVain(pattern) {
+    if (pattern === undefined) return false;
+    if (this.#patterns.size < MOST_PATTERNS) this.#patterns.add(pattern);
+    return !this.#patterns.has(pattern);
   }
 
   /** Counts what stands here though it was written elsewhere. @param {unknown} schema @throws {FormError} */

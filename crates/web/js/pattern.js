@@ -5,8 +5,9 @@
  * the same and is ended with its worker, counts as unenforced from then on: the server checks its
  * own pattern anyway.
  *
- * In: `Answers`, for one check. Elsewhere: what a pattern means (`pattern-worker`).
+ * In: `Answers`, for one check; `unenforced`, for a form. Elsewhere: what a pattern means (`pattern-worker`).
  */
+import { more } from "./more.js";
 
 /** What the worker may take to start, and for one pattern, on the busiest machine. */
 const START = 5000;
@@ -54,6 +55,21 @@ export class Answers {
     }
     return wanted.length > 0;
   }
+}
+
+/**
+ * The fields that have a rule which can't be run, whatever their value. What they need is loaded.
+ * @param {import("./form.js").Field[]} fields
+ */
+export async function unenforced(fields) {
+  const answers = new Answers();
+  const { ask } = answers;
+  const find = () => fields.filter(({ text, schema, beyond }) =>
+    text?.isVain || (text?.pattern !== undefined && ask(text.pattern) === false) ||
+    [schema, beyond].some((rule) => rule && more.rules?.isEnforced(rule, ask) === false));
+  find();
+  await answers.gather();
+  return find();
 }
 
 /** Starts the worker, for a page that may not be able to later. */

@@ -7,14 +7,16 @@ import { look } from "./style.js";
 /**
  * @param {import("./form.js").Field[]} fields
  * @param {any} content   what will be sent
+ * @param {Set<string>} unchecked   paths of fields that can't be checked here
  * @param {import("./draw.js").Voice} voice
  * @returns {HTMLElement}
  */
-export function review(fields, content, voice) {
+export function review(fields, content, unchecked, voice) {
   return h("dl", { part: "review" }, ...fields.map((field) => {
     const value = content && Object.hasOwn(content, field.name) ? content[field.name] : undefined;
-    const inner = field.fields && value && review(field.fields, value, voice);
-    return h("div", {}, h("dt", {}, words(field.label, 200)), inner ? h("dd", {}, inner) : shown(field, value, voice));
+    const inner = field.fields && value && review(field.fields, value, unchecked, voice);
+    const note = unchecked.has(field.path) && h("dd", { part: "unchecked" }, voice.say("label.unchecked"));
+    return h("div", {}, h("dt", {}, words(field.label, 200)), inner ? h("dd", {}, inner) : shown(field, value, voice), note);
   }));
 }
 
@@ -38,8 +40,9 @@ dl > div { padding-block: .5rem; border-block-start: 1px solid var(--hair); disp
 dl > div:first-child { border: 0; }
 div:has(> dd > dl) { display: block; }
 dd dl { padding-inline-start: 1rem; }
-dt, .empty { color: var(--muted); }
+dt, .empty, dd.unchecked { color: var(--muted); }
+dd.unchecked { grid-column: 2; font-size: .875rem; }
 dd { white-space: pre-wrap; max-block-size: 16rem; overflow: auto; }
 .empty { font-style: italic; }
-@media (max-width: 26rem) { dl > div { grid-template-columns: 100%; } }
+@media (max-width: 26rem) { dl > div { grid-template-columns: 100%; } dd.unchecked { grid-column: 1; } }
 `);

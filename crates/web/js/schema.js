@@ -6,7 +6,7 @@
  * form. What goes in circles, is too large, points outside the schema, or is no schema at all is
  * not enforced: every value passes here, and the server looks at it itself.
  *
- * In: `admits`. Elsewhere: patterns (whoever asks runs them), formats (`formats`).
+ * In: `admits`, `isEnforced`. Elsewhere: patterns (whoever asks runs them), formats (`formats`).
  *
  * @import { Rule, Schema } from "./form.js"
  * @import { Ask } from "./check.js"
@@ -17,18 +17,25 @@ import { isInteger, isMultiple, isNumber } from "./number.js";
 import { local } from "./unusual.js";
 
 /**
- * Whether a value fits, or cannot be held against this rule (yet), or not with what is left.
+ * Whether a value fits; undefined if it can't be held against this rule (yet), or not with what is left.
  * @param {Rule} rule @param {unknown} value @param {Ask} ask
  * @param {{ left: number }} effort  nodes of a schema times nodes of a value: what the rules of a form may cost in one check
  */
 export function admits(rule, value, ask, effort) {
   const cost = costOf(rule);
-  if (!cost || !canBear(value, cost, effort)) return true;
+  if (!cost || !canBear(value, cost, effort)) return;
   // One pattern that cannot be run makes the whole unenforced; ask about all at once.
-  if (cost.patterns.map((pattern) => ask(pattern)).some((is) => !is)) return true;
+  if (cost.patterns.map((pattern) => ask(pattern)).some((is) => !is)) return;
   const trial = { shared: rule.shared ?? {}, ask, isSure: true };
-  return fits(rule.source, value, trial).ok || !trial.isSure;
+  const { ok } = fits(rule.source, value, trial);
+  return trial.isSure ? ok : undefined;
 }
+
+/**
+ * Whether values are held against a rule, as far as its patterns are known.
+ * @param {Rule} rule @param {Ask} ask
+ */
+export const isEnforced = (rule, ask) => costOf(rule)?.patterns.map((pattern) => ask(pattern)).includes(false) === false;
 
 /** How many schema nodes values may be held against, `$ref`s followed: for all rules of a form together. */
 const WIDEST = 10_000;

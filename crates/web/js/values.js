@@ -49,7 +49,7 @@ export function content(form, typed, tag = "") {
  */
 export async function checked(form, typed, tag) {
   const read = content(form, typed, tag);
-  return { content: read.content, problems: join(form, read.problems, await check.problems(form, read.content)) };
+  return join(form, read, await check.thorough(form, read.content));
 }
 
 /**
@@ -58,7 +58,7 @@ export async function checked(form, typed, tag) {
  */
 export function checkedQuickly(form, typed, tag) {
   const read = content(form, typed, tag);
-  return { content: read.content, problems: join(form, read.problems, check.quick(form, read.content)) };
+  return join(form, read, check.quick(form, read.content));
 }
 
 /** Characters of content that are sent. */
@@ -164,15 +164,16 @@ function number(text, kind, tag, wrong) {
 
 /**
  * What could not be read is told instead of what that leaves missing.
- * @param {Form} form @param {Problem[]} unread @param {Problem[]} found
+ * @param {Form} form @param {{ content: Content, problems: Problem[] }} read @param {check.Findings} findings
  */
-function join(form, unread, found) {
-  if (!unread.length) return found;
+function join(form, { content, problems: unread }, { problems: found, unchecked }) {
+  if (!unread.length) return { content, problems: found, unchecked };
   const taken = new Set(unread.map(({ path }) => path));
   const paths = every(form.fields).map(({ path }) => path);
   /** @param {Problem} problem  in a field, or about the whole */
   const place = ({ path }) => (path ? paths.findLastIndex((of) => path === of || path.startsWith(of + "/")) : Infinity);
-  return [...unread, ...found.filter(({ path }) => !taken.has(path))].sort((a, b) => place(a) - place(b) || 0);
+  const problems = [...unread, ...found.filter(({ path }) => !taken.has(path))].sort((a, b) => place(a) - place(b) || 0);
+  return { content, problems, unchecked };
 }
 
 /** @param {string} path @param {string} name @returns {Problem} */
