@@ -245,7 +245,8 @@ fn warnings(sent: &str, url: &Url, host: &Host, asker: Option<&str>) -> Vec<Reas
         let address = host.shown.clone();
         found.push(Reason::IpAddress { address });
     }
-    if loopback && asker.as_ref().is_some_and(|asker| !is_loopback(asker)) {
+    // A server without a host runs on stdio; web pages that it means are elsewhere all the same.
+    if loopback && !asker.as_ref().is_some_and(is_loopback) {
         found.push(Reason::Local);
     }
     if let Some(ascii) = &host.ascii {

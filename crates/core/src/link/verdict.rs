@@ -55,7 +55,7 @@ pub enum Reason {
         /// The address in its usual form.
         address: String,
     },
-    /// A server elsewhere points at a program on the person's own machine.
+    /// The person's own machine, and the asking server isn't reached at a loopback address itself.
     Local,
     /// The name has letters beyond ASCII.
     Punycode {

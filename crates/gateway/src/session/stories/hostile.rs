@@ -518,6 +518,30 @@ fn a_client_is_told_what_the_page_would_warn_about() {
 }
 
 #[test]
+fn only_a_server_at_a_loopback_address_opens_loopback_links_without_a_warning() {
+    for (host, warns) in [
+        (None, true),
+        (Some("example.com"), true),
+        (Some("127.0.0.1"), false),
+        (Some("[::1]"), false),
+        (Some("localhost"), false),
+    ] {
+        let mut world = World::with("client,page", |rules| {
+            rules.host = host.map(str::to_owned);
+        });
+        world.open("2025-11-25", both(), "2025-11-25");
+        world.calls(1);
+        world.asks(
+            7,
+            json!({"mode": "url", "message": "Sign in", "url": "http://localhost:3000/", "elicitationId": "e"}),
+        );
+        let message = world.told_client()["params"]["message"].clone();
+        let warning = "Sign in\n\n⚠ This link opens a program on your own computer, not a website";
+        assert_eq!(message, if warns { warning } else { "Sign in" }, "{host:?}");
+    }
+}
+
+#[test]
 fn a_question_of_one_window_is_not_shown_in_another() {
     for (ask, is_on_page) in [
         ("client,page", true),
