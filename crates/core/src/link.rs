@@ -245,7 +245,7 @@ fn warnings(sent: &str, url: &Url, host: &Host, asker: Option<&str>) -> Vec<Reas
         let address = host.shown.clone();
         found.push(Reason::IpAddress { address });
     }
-    // A server without a host runs on stdio; web pages that it means are elsewhere all the same.
+    // Web pages normally can't open these. A server on stdio has no host, and is no exception.
     if loopback && !asker.as_ref().is_some_and(is_loopback) {
         found.push(Reason::Local);
     }

@@ -108,7 +108,7 @@ function findWarnings(sent, url, host, from) {
   if (url.username || url.password) found.push(reason("user_info", "host", host));
   // A local address in its usual spelling is no riddle; `http://2130706433` is.
   if (isAddress(url) && !(loopback && isSpelledOut(sent, host))) found.push(reason("ip_address", "address", host));
-  // A server without a host runs on stdio; web pages that it means are elsewhere all the same.
+  // Web pages normally can't open these. A server on stdio has no host, and is no exception.
   if (loopback && !(asker && isLoopback(asker))) found.push(reason("local"));
   if (host !== url.hostname) found.push(reason("punycode", "ascii", url.hostname));
   const mixed = host.split(".").find(mixesScripts);

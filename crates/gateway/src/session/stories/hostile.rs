@@ -527,7 +527,7 @@ fn only_a_server_at_a_loopback_address_opens_loopback_links_without_a_warning() 
         (Some("localhost"), false),
     ] {
         let mut world = World::with("client,page", |rules| {
-            rules.host = host.map(str::to_owned);
+            rules.asker.host = host.map(str::to_owned);
         });
         world.open("2025-11-25", both(), "2025-11-25");
         world.calls(1);
