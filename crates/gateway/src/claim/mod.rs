@@ -128,6 +128,22 @@ impl Claims {
         self.running.keys().cloned().collect()
     }
 
+    /// The number of such a call.
+    pub fn nth(&self, call: &Id) -> Option<u64> {
+        self.running.get(call).map(|running| running.call.nth)
+    }
+
+    /// The numbers of such calls.
+    pub fn numbers(&self) -> impl Iterator<Item = u64> {
+        self.running.values().map(|running| running.call.nth)
+    }
+
+    /// Those of them whose results can be collected.
+    pub fn claimed(&self) -> impl Iterator<Item = &Id> {
+        let claimed = (self.running.iter()).filter(|(_, running)| running.claim.is_some());
+        claimed.map(|(call, _)| call)
+    }
+
     /// Whether a token belongs to such a call.
     pub fn is_silent(&self, token: Option<&[u8]>) -> bool {
         token.is_some()

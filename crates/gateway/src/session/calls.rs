@@ -1,18 +1,26 @@
 //! The client's requests that the server has not answered yet.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use crate::frame::{Id, Members};
 
-/// Open requests, by their id.
+/// Open requests, by their id. What every message wants to know of them is found without looking at each.
 #[derive(Default)]
 pub struct Calls {
     open: HashMap<Id, Call>,
-    /// How many of them want to hear of progress.
-    following: usize,
+    /// How many were ever opened.
+    count: u64,
+    /// Those in which the server may have come upon a question, the oldest first.
+    at_server: BTreeMap<u64, Id>,
+    /// Those of tools, prompts and resources, the oldest first.
+    held: BTreeMap<u64, Id>,
+    /// How many calls of each tool are open.
+    named: HashMap<Option<Box<[u8]>>, usize>,
+    /// Those that want to hear of progress, by their tokens.
+    followed: HashMap<Box<[u8]>, Id>,
 }
 
 struct Call {
@@ -25,6 +33,8 @@ struct Call {
 /// What is left of a request once it is not open any more.
 #[derive(Clone, Debug)]
 pub struct Closed {
+    /// How many requests were opened before it.
+    pub nth: u64,
     pub wants: Wants,
     /// The tool or prompt, as JSON.
     pub name: Option<Box<[u8]>>,
@@ -47,6 +57,9 @@ pub enum Wants {
     Other,
 }
 
+/// How many requests may be open. The server may never answer one.
+const MOST: usize = 10_000;
+
 /// Longer names are not shown to anybody.
 const LONGEST_NAME: usize = 1_000;
 
@@ -66,32 +79,63 @@ impl Wants {
 
 impl Calls {
     pub fn open(&mut self, id: Id, wants: Wants, members: &Members<'_>, now: Instant) {
+        self.close(&id);
         let name = members.name.filter(|name| name.len() <= LONGEST_NAME);
         let closed = Closed {
+            nth: self.count,
             wants,
             name: name.map(Into::into),
             token: members.progress_token.map(Into::into),
         };
-        self.following += usize::from(closed.token.is_some());
+        self.count += 1;
+        if wants != Wants::Ours {
+            self.at_server.insert(closed.nth, id.clone());
+        }
+        if matches!(wants, Wants::Tool | Wants::Text) {
+            self.held.insert(closed.nth, id.clone());
+        }
+        if wants == Wants::Tool {
+            *self.named.entry(closed.name.clone()).or_default() += 1;
+        }
+        if let Some(token) = &closed.token {
+            self.followed.insert(token.clone(), id.clone());
+        }
         let call = Call {
             closed,
             since: now,
             progress: 0.0,
         };
-        if let Some(Call { closed, .. }) = self.open.insert(id, call) {
-            self.following -= usize::from(closed.token.is_some());
-        }
+        self.open.insert(id, call);
     }
 
     /// What is left of it, if it was open.
     pub fn close(&mut self, id: &Id) -> Option<Closed> {
         let Call { closed, .. } = self.open.remove(id)?;
-        self.following -= usize::from(closed.token.is_some());
+        self.at_server.remove(&closed.nth);
+        self.held.remove(&closed.nth);
+        if closed.wants == Wants::Tool
+            && let Some(count) = self.named.get_mut(&closed.name)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.named.remove(&closed.name);
+            }
+        }
+        if let Some(token) = &closed.token
+            && self.followed.get(token) == Some(id)
+        {
+            self.followed.remove(token);
+        }
         Some(closed)
     }
 
     pub fn has_any(&self) -> bool {
         !self.open.is_empty()
+    }
+
+    /// True if one more may be opened.
+    pub fn has_room(&self) -> bool {
+        self.open.len() < MOST
     }
 
     pub fn has(&self, id: &Id) -> bool {
@@ -108,51 +152,54 @@ impl Calls {
         (self.open.get(id)).is_some_and(|call| call.closed.wants == Wants::Ours)
     }
 
-    /// Those in which the server may have come upon a question.
-    pub fn at_server(&self) -> Vec<Id> {
-        let at_server = self
-            .open
-            .iter()
-            .filter(|(_, call)| call.closed.wants != Wants::Ours);
-        at_server.map(|(id, _)| id.clone()).collect()
+    /// How many were ever opened: the number of the next.
+    pub fn count(&self) -> u64 {
+        self.count
     }
 
-    /// Those that may be let go, and since when they are open.
-    fn held(&self) -> impl Iterator<Item = (&Id, Wants, Instant)> {
-        let held = self
-            .open
-            .iter()
-            .map(|(id, call)| (id, call.closed.wants, call.since));
-        held.filter(|(_, wants, _)| matches!(wants, Wants::Tool | Wants::Text))
+    /// The number of a call, if it is open and the server may have come upon a question in it.
+    pub fn nth(&self, id: &Id) -> Option<u64> {
+        let call = self.open.get(id).map(|call| &call.closed);
+        call.filter(|call| call.wants != Wants::Ours)
+            .map(|call| call.nth)
     }
 
-    /// Since when the oldest of those is open.
+    /// Those in which the server may have come upon a question, by their numbers, the oldest first.
+    pub fn at_server(&self) -> impl Iterator<Item = u64> {
+        self.at_server.keys().copied()
+    }
+
+    /// Since when the oldest call that may be let go is open.
     pub fn oldest(&self) -> Option<Instant> {
-        self.held().map(|(_, _, since)| since).min()
+        let (_, id) = self.held.first_key_value()?;
+        self.open.get(id).map(|call| call.since)
     }
 
     /// Those that are older than they should be.
     pub fn older(&self, than: Duration, now: Instant) -> Vec<(Id, Wants)> {
-        let old = self
-            .held()
-            .filter(|(_, _, since)| now.duration_since(*since) >= than);
+        let held = self.held.values().filter_map(|id| {
+            let call = self.open.get(id)?;
+            Some((id, call.closed.wants, call.since))
+        });
+        let old = held.take_while(|(_, _, since)| now.duration_since(*since) >= than);
         old.map(|(id, wants, _)| (id.clone(), wants)).collect()
     }
 
-    /// The oldest call of a tool among these.
-    pub fn oldest_tool(&self, among: &[Id]) -> Option<Id> {
-        let tools = self.held().filter(|(_, wants, _)| *wants == Wants::Tool);
-        let among = tools.filter(|(id, _, _)| among.contains(id));
-        let oldest = among.min_by_key(|(id, _, since)| (*since, *id));
-        oldest.map(|(id, _, _)| id.clone())
+    /// The oldest call of a tool among those that one picks by their numbers.
+    pub fn oldest_tool(&self, is_meant: impl Fn(u64) -> bool) -> Option<Id> {
+        let is_tool = |id: &Id| {
+            let call = self.open.get(id);
+            call.is_some_and(|call| call.closed.wants == Wants::Tool)
+        };
+        let mut held = self.held.iter();
+        let oldest = held.find(|(nth, id)| is_meant(**nth) && is_tool(id));
+        oldest.map(|(_, id)| id.clone())
     }
 
-    /// The names of the tools that are being called, as JSON.
-    pub fn tools(&self) -> impl Iterator<Item = Option<&[u8]>> {
-        let calls = self.open.values().map(|call| &call.closed);
-        calls
-            .filter(|call| call.wants == Wants::Tool)
-            .map(|call| call.name.as_deref())
+    /// The tools that are being called: the name of each as JSON, and how often.
+    pub fn tools(&self) -> impl Iterator<Item = (Option<&[u8]>, usize)> {
+        let named = self.named.iter();
+        named.map(|(name, count)| (name.as_deref(), *count))
     }
 
     /// Hears a server's own word about progress.
@@ -163,18 +210,15 @@ impl Calls {
         let (Some(token), Some(progress)) = (members.progress_token, progress) else {
             return;
         };
-        let call = self
-            .open
-            .values_mut()
-            .find(|call| call.closed.token.as_deref() == Some(token));
-        if let Some(call) = call {
+        let id = self.followed.get(token);
+        if let Some(call) = id.and_then(|id| self.open.get_mut(id)) {
             call.progress = call.progress.max(progress);
         }
     }
 
     /// Whether somebody wants to hear of progress.
     pub fn are_followed(&self) -> bool {
-        self.following > 0
+        !self.followed.is_empty()
     }
 
     /// Moves every call that is followed on a little: its token and how far it is.

@@ -30,6 +30,11 @@ impl Session {
             Kind::Request { id, .. } if self.calls.has(&id) || self.claims.has(&id) => {
                 return acts.push(Act::ToClient(in_use(&id)));
             }
+            Kind::Request { id, .. } if !self.calls.has_room() => {
+                let told = "midcall: too many requests are open";
+                let error = Frame::error(Some(&id), code::INVALID_REQUEST, told);
+                return acts.push(Act::ToClient(error));
+            }
             Kind::Request { id, .. } if members.is_ambiguous && self.may_confirm() => {
                 let told = "midcall: this call can't be shown to a person: its params have a member twice, or in other letters";
                 let error = Frame::error(Some(&id), code::INVALID_REQUEST, told);
@@ -221,18 +226,18 @@ impl Session {
 
     /// The server's questions that end with a call: they can have come up in no other.
     pub(super) fn questions_of(&self, call: &Id, why: Withdrawn) -> Vec<Turn> {
+        let (oldest, next) = self.two_oldest();
+        let Some(nth) = self.nth(call).filter(|nth| oldest == Some(*nth)) else {
+            return Vec::new(); // An older one is open, in which any of them can have come up.
+        };
         let ends = |question: &Question| {
-            let is_server = matches!(
-                question.wanted_by,
-                WantedBy::Server(_) | WantedBy::Sampling(..)
-            );
             // A server may send its result and still want a link opened.
             let is_link = matches!(question.elicitation.wanted, Wanted::Link(_));
             let outlives = why == Withdrawn::ByServer && is_link;
             let is_leaving = matches!(question.at, At::Desk(State::Leaving));
-            is_server && !outlives && !is_leaving && question.only_of(call)
+            !outlives && !is_leaving
         };
-        let questions = self.questions.iter();
+        let questions = self.questions.asked_between(nth, next);
         let ending = questions.filter(|(_, question)| ends(question));
         ending.map(|(turn, _)| turn).collect()
     }
@@ -246,12 +251,12 @@ impl Session {
         acts: &mut Vec<Act>,
     ) {
         for turn in turns {
-            let Some(question) = self.questions.get_mut(turn) else {
+            let Some(question) = self.questions.get(turn) else {
                 continue;
             };
             match question.at {
                 At::Desk(_) => {
-                    question.leaves();
+                    self.questions.change(turn, Question::leaves);
                     acts.push(Act::Withdraw(turn, why));
                 }
                 At::Client { .. } => {

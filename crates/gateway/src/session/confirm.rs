@@ -7,8 +7,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
+use super::candidates::Candidates;
 use super::errand::Stage;
-use super::question::{At, Question, WantedBy};
+use super::question::{At, WantedBy};
 use super::{Act, Session, Turn};
 use crate::claim::pending;
 use crate::claim::tools::Hints;
@@ -62,7 +63,13 @@ impl Session {
         };
         self.errands.add(call.clone(), frame, Stage::Confirmation);
         let wanted_by = WantedBy::Confirmation(call.clone());
-        if !self.ask_for(now, elicitation, wanted_by, vec![call.clone()], acts) {
+        if !self.ask_for(
+            now,
+            elicitation,
+            wanted_by,
+            Candidates::Only(call.clone()),
+            acts,
+        ) {
             let words = self.say("mcp.elicitation.confirm.nobody");
             let error = Frame::result(call, &pending::error(&words));
             self.answer(now, call, error, acts);
@@ -104,14 +111,7 @@ impl Session {
 
     /// Takes back what a call that is held waits for.
     pub(super) fn withdraw_for(&mut self, call: &Id, acts: &mut Vec<Act>) {
-        let is_for = |question: &Question| match &question.wanted_by {
-            WantedBy::Confirmation(id) | WantedBy::Links(id) => id == call,
-            WantedBy::Server(_) | WantedBy::Sampling(..) => false,
-        };
-        let questions = self.questions.iter();
-        let meant = questions.filter(|(_, question)| is_for(question));
-        let turns: Vec<_> = meant.map(|(turn, _)| turn).collect();
-        for turn in turns {
+        for turn in self.questions.wanted_for(call) {
             self.take_back(turn, Withdrawn::ByClient, acts);
         }
     }

@@ -1,4 +1,4 @@
-//! Questions that the client is asked, and does not answer in time.
+//! Questions that the client or its model is asked, and does not answer in time.
 //!
 //! Every question has a deadline, so that none takes a place for ever. Servers may have less patience of their own.
 
@@ -23,27 +23,19 @@ impl Session {
         wanted.unwrap_or(self.rules.patience).min(LONGEST)
     }
 
-    /// When the next question to the client ends by itself.
-    pub(super) fn client_lapses_at(&self) -> Option<Instant> {
-        let questions = self.questions.iter();
-        let times = questions.filter_map(|(_, question)| match question.at {
-            At::Client { until, .. } => Some(until),
-            _ => None,
-        });
-        times.min()
-    }
-
-    /// Ends questions that the client did not answer in time.
-    pub(super) fn client_lapses(&mut self, now: Instant, acts: &mut Vec<Act>) {
-        if self.client_lapses_at().is_none_or(|at| at > now) {
-            return;
-        }
-        let is_late = |at: &At| matches!(at, At::Client { until, .. } if *until <= now);
-        let questions = self.questions.iter();
-        let late = questions.filter(|(_, question)| is_late(&question.at));
-        let late: Vec<Turn> = late.map(|(turn, _)| turn).collect();
-        for turn in late {
-            self.end_at_client(now, turn, Outcome::TimedOut, acts);
+    /// Ends questions that were not answered in time.
+    pub(super) fn lapse(&mut self, now: Instant, acts: &mut Vec<Act>) {
+        for turn in self.questions.late(now) {
+            match self.questions.get(turn).map(|question| &question.at) {
+                Some(At::Client { .. }) => {
+                    self.end_at_client(now, turn, Outcome::TimedOut, acts);
+                }
+                _ => {
+                    if let Some(question) = self.questions.remove(turn) {
+                        self.question_ended(now, question, Outcome::TimedOut, acts);
+                    }
+                }
+            }
         }
     }
 

@@ -13,6 +13,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
+use super::candidates::Candidates;
 use super::errand::Stage;
 use super::question::{Question, WantedBy};
 use super::{Act, Session, verdict};
@@ -128,7 +129,7 @@ impl Session {
         }
         for link in links {
             let wanted_by = WantedBy::Links(call.clone());
-            if !self.ask_for(now, link, wanted_by, vec![call.clone()], acts) {
+            if !self.ask_for(now, link, wanted_by, Candidates::Only(call.clone()), acts) {
                 let nobody = Outcome::Unavailable(Unavailable::NoRoute);
                 self.link_ended(now, call, &nobody, acts);
                 break;
@@ -178,24 +179,25 @@ impl Session {
         let Some(Ok(done)) = params.map(ElicitationCompleteParams::read) else {
             return false;
         };
-        let mut open = self.questions.iter_mut();
+        let mut open = self.questions.iter();
         let is_meant =
             |question: &Question| question.is_at_desk() && question.is_link(&done.elicitation_id);
         let Some((turn, question)) = open.find(|(_, question)| is_meant(question)) else {
             return false;
         };
-        match (question.opened_by(), question.wanted_by.clone()) {
+        let (opened_by, wanted_by) = (question.opened_by(), question.wanted_by.clone());
+        drop(open);
+        match (opened_by, wanted_by) {
             (Some(by), _) => acts.push(Act::Complete(turn, by)),
             // It was followed elsewhere, and the call needs no more than that.
             (None, WantedBy::Links(call)) => {
-                drop(open);
                 self.questions.remove(turn);
                 acts.push(Act::Withdraw(turn, Withdrawn::ByServer));
                 self.followed(&call, acts);
             }
             // Nobody has opened it here, so nobody has said yes.
             (None, _) => {
-                question.leaves();
+                self.questions.change(turn, Question::leaves);
                 acts.push(Act::Withdraw(turn, Withdrawn::ByServer));
             }
         }

@@ -9,6 +9,7 @@
 
 mod alive;
 mod calls;
+mod candidates;
 mod client;
 mod confirm;
 mod errand;
@@ -47,6 +48,7 @@ use crate::frame::{Frame, Id, OwnIds};
 use crate::route::{Policy, Profile, Route, Routes};
 use calls::Calls;
 pub use calls::{Closed, Wants};
+use candidates::Candidates;
 pub use client::in_use;
 pub use confirm::Confirm;
 use errand::Errands;
@@ -217,8 +219,7 @@ impl Session {
             Event::ClientGone => self.client_gone(acts),
             Event::ServerGone(how) => self.server_gone(now, how, acts),
         }
-        self.model_lapses(now, acts);
-        self.client_lapses(now, acts);
+        self.lapse(now, acts);
         self.let_go(now, acts);
         self.keep_alive(now, acts);
     }
@@ -247,8 +248,8 @@ impl Session {
     }
 
     /// True if a request of the server may belong to any of several clients.
-    fn is_anybodys(&self, calls: &[Id]) -> bool {
-        self.is_shared && calls.len() > 1
+    fn is_anybodys(&self, calls: &Candidates) -> bool {
+        self.is_shared && self.has_candidates(calls)
     }
 
     /// Whether nothing would happen here to a request of a client that can do these.
@@ -281,15 +282,13 @@ impl Session {
             self.keep_alive,
             self.lets_go_at(),
             self.claims.wakes_at(),
-            self.model_lapses_at(),
-            self.client_lapses_at(),
+            self.questions.lapse_at(),
         ];
         times.into_iter().flatten().min()
     }
 
     fn asked(&mut self, turn: Turn, waiting: Waiting) {
-        if let Some(question) = self.questions.get_mut(turn) {
-            question.asked();
+        if self.questions.change(turn, Question::asked).is_some() {
             self.waiting = waiting;
         }
     }
@@ -310,9 +309,8 @@ impl Session {
 
     /// Opening a link is consent, and that is all the server asked for.
     fn opened(&mut self, turn: Turn, by: By, acts: &mut Vec<Act>) {
-        if let Some(question) = self.questions.get_mut(turn) {
-            acts.extend(question.opened(by).map(Act::ToServer));
-        }
+        let opened = self.questions.change(turn, |question| question.opened(by));
+        acts.extend(opened.flatten().map(Act::ToServer));
     }
 
     fn ended(&mut self, now: Instant, turn: Turn, outcome: Outcome, acts: &mut Vec<Act>) {
@@ -364,7 +362,7 @@ impl Session {
         now: Instant,
         mut elicitation: Elicitation,
         wanted_by: WantedBy,
-        calls: Vec<Id>,
+        calls: Candidates,
         acts: &mut Vec<Act>,
     ) -> bool {
         let mut plan = self.plan(&elicitation);
@@ -414,13 +412,6 @@ impl Session {
         }
     }
 
-    /// The calls in which a question can have come up.
-    fn candidates(&self) -> Vec<Id> {
-        let mut calls = self.calls.at_server();
-        calls.extend(self.claims.running());
-        calls
-    }
-
     /// Asks somebody else what the client has not asked anybody.
     fn ask_again(
         &mut self,
@@ -444,14 +435,11 @@ impl Session {
 
     /// Whether a call may be waiting for somebody other than the client.
     pub fn somebody_thinks(&self) -> bool {
-        self.questions.iter().any(|(_, question)| question.waits())
+        self.questions.wait()
     }
 
     /// A call is over: no question can belong to it any more.
     fn closed(&mut self, call: &Id) -> Option<Wants> {
-        for (_, question) in self.questions.iter_mut() {
-            question.forget(call);
-        }
         self.calls.close(call).map(|closed| closed.wants)
     }
 

@@ -11,6 +11,7 @@ use midcall_desk::{By, Outcome, Route};
 use tokio::time::Instant;
 
 use super::calls::Wants;
+use super::candidates::Candidates;
 use super::plan::asks_secret;
 use super::question::{At, Question};
 use super::questions::Turn;
@@ -28,7 +29,7 @@ pub struct Model {
     /// The claim of the call it was told in, once it was.
     told_in: Option<Token>,
     /// When it closes by itself.
-    until: Instant,
+    pub until: Instant,
 }
 
 /// Questions that have ended, the oldest first: for whoever answers late, or twice.
@@ -58,19 +59,26 @@ const BY: By = By {
 
 impl Session {
     /// Whether a model may ask it, and there is a call to tell it in.
-    pub(super) fn model_may(&self, elicitation: &Elicitation, calls: &[Id], plan: &Plan) -> bool {
+    pub(super) fn model_may(
+        &self,
+        elicitation: &Elicitation,
+        calls: &Candidates,
+        plan: &Plan,
+    ) -> bool {
         let Wanted::Form(form) = &elicitation.wanted else {
             return false; // A person opens a link, or nobody does.
         };
-        let can_be_told = calls.iter().any(|call| self.claims.of(call).is_some())
-            || self.calls.oldest_tool(calls).is_some();
+        let mut claimed = self.claims.claimed();
+        let can_be_told =
+            claimed.any(|call| self.is_candidate(calls, call)) || self.oldest_tool(calls).is_some();
         let mut fields = form.fields.iter();
         let is_yes_or_no = match (fields.next(), fields.next()) {
             (None, _) => true,
             (Some(only), None) => matches!(only.kind, Kind::Switch),
             _ => false,
         };
-        let mut tools = self.calls.tools().chain(self.claims.tools());
+        let called = self.calls.tools().map(|(tool, _)| tool);
+        let mut tools = called.chain(self.claims.tools());
         let may_destroy = |tool| {
             let hints = self.tools.hints(tool);
             hints.says_destructive() || (hints.says_nothing() && is_yes_or_no)
@@ -96,13 +104,15 @@ impl Session {
         });
         let calls = question.calls.clone();
         let turn = self.questions.add(id, question);
-        for call in &calls {
-            if let Some(waiter) = self.claims.interrupt(call) {
+        for call in self.claims.running() {
+            if self.is_candidate(&calls, &call)
+                && let Some(waiter) = self.claims.interrupt(&call)
+            {
                 self.calls.close(&waiter);
-                return self.tell_model(turn, call, &waiter, acts);
+                return self.tell_model(turn, &call, &waiter, acts);
             }
         }
-        if let Some(call) = self.calls.oldest_tool(&calls)
+        if let Some(call) = self.oldest_tool(&calls)
             && let Some(closed) = self.calls.close(&call)
         {
             self.claims.let_go(call.clone(), closed);
@@ -114,13 +124,25 @@ impl Session {
     fn tell_model(&mut self, turn: Turn, call: &Id, answered: &Id, acts: &mut Vec<Act>) {
         let tool = self.tools.send_name();
         let claim = self.claims.of(call).cloned();
-        let Some(question) = self.questions.get_mut(turn) else {
-            return;
-        };
-        if let At::Model(model) = &mut question.at {
+        let told = self.questions.change(turn, |question| {
+            let At::Model(model) = &mut question.at else {
+                return None;
+            };
             model.told_in = claim;
             let told = pending(&question.elicitation, &model.name, tool, self.rules.locale);
-            acts.push(Act::ToClient(Frame::result(answered, &told)));
+            Some(Frame::result(answered, &told))
+        });
+        acts.extend(told.flatten().map(Act::ToClient));
+    }
+
+    /// The oldest call of a tool in which a question can have come up.
+    fn oldest_tool(&self, calls: &Candidates) -> Option<Id> {
+        match calls {
+            Candidates::Only(call) => {
+                let nth = self.calls.nth(call)?;
+                self.calls.oldest_tool(|it| it == nth)
+            }
+            Candidates::Before(next) => self.calls.oldest_tool(|nth| nth < *next),
         }
     }
 
@@ -250,44 +272,13 @@ impl Session {
                 told_in: Some(told_in),
                 ..
             }) => claim.is_some_and(|claim| claim.is(told_in.reveal())),
-            At::Model(_) => question.calls.contains(call),
+            At::Model(_) => self.is_candidate(&question.calls, call),
             _ => false,
         };
         let mut questions = self.questions.iter();
         questions
             .find(|(_, question)| is_of(question))
             .map(|(turn, _)| turn)
-    }
-
-    /// When the next question for the model closes by itself.
-    pub(super) fn model_lapses_at(&self) -> Option<Instant> {
-        let times = self
-            .questions
-            .iter()
-            .filter_map(|(_, question)| match &question.at {
-                At::Model(model) => Some(model.until),
-                _ => None,
-            });
-        times.min()
-    }
-
-    /// Closes questions that the model did not answer in time.
-    pub(super) fn model_lapses(&mut self, now: Instant, acts: &mut Vec<Act>) {
-        if self.model_lapses_at().is_none_or(|at| at > now) {
-            return;
-        }
-        let is_late =
-            |question: &Question| matches!(&question.at, At::Model(model) if model.until <= now);
-        let late = self
-            .questions
-            .iter()
-            .filter(|(_, question)| is_late(question));
-        let late: Vec<Turn> = late.map(|(turn, _)| turn).collect();
-        for turn in late {
-            if let Some(question) = self.questions.remove(turn) {
-                self.question_ended(now, question, Outcome::TimedOut, acts);
-            }
-        }
     }
 }
 

@@ -8,9 +8,9 @@ use midcall_core::wire::{Mode, Modes};
 use midcall_core::{Elicitation, Wanted};
 use tokio::time::Instant;
 
+use super::candidates::Candidates;
 use super::question::{Question, WantedBy};
 use super::{Confirm, Rules, Session, verdict};
-use crate::frame::Id;
 use crate::route::{Part, Plan, Route, Routes, Sampling, Secrets};
 
 /// When questions were asked lately, the oldest first.
@@ -122,7 +122,8 @@ impl Session {
 
     /// The tools that are being called.
     pub(super) fn open_tools(&self) -> Vec<String> {
-        let named = self.calls.tools().chain(self.claims.tools()).flatten();
+        let called = self.calls.tools().map(|(name, _)| name);
+        let named = called.chain(self.claims.tools()).flatten();
         let tools = named.filter_map(|name| serde_json::from_slice(name).ok());
         tools.collect()
     }
@@ -177,7 +178,7 @@ impl Session {
     pub(super) fn route(
         &self,
         elicitation: &Elicitation,
-        calls: &[Id],
+        calls: &Candidates,
         plan: &Plan,
     ) -> Option<Route> {
         let mode = mode_of(elicitation);
@@ -186,7 +187,7 @@ impl Session {
         routes.first(|route| match route {
             Route::Client | Route::Model if self.is_anybodys(calls) => false,
             Route::Client => {
-                let is_heard = !self.in_rounds || !calls.is_empty();
+                let is_heard = !self.in_rounds || self.has_candidate(calls);
                 is_heard && modes.has(mode) && self.renders(elicitation)
             }
             Route::Page | Route::Api => true,

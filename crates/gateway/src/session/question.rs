@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::Rules;
+use super::candidates::Candidates;
 use super::model::Model;
 use crate::frame::{Frame, Id, Members};
 use crate::times::FASTEST_ANSWER;
@@ -21,7 +22,7 @@ pub struct Question {
     pub elicitation: Elicitation,
     pub wanted_by: WantedBy,
     /// The client's calls in which it can have come up.
-    pub calls: Vec<Id>,
+    pub calls: Candidates,
     pub at: At,
     /// The name by which the server will say that a link has served its purpose.
     link: Option<String>,
@@ -71,7 +72,7 @@ pub enum State {
 }
 
 impl Question {
-    pub fn new(elicitation: Elicitation, wanted_by: WantedBy, calls: Vec<Id>, at: At) -> Self {
+    pub fn new(elicitation: Elicitation, wanted_by: WantedBy, calls: Candidates, at: At) -> Self {
         let link = match elicitation.wanted {
             Wanted::Link(_) => link_name(&elicitation),
             Wanted::Form(_) => None,
@@ -132,14 +133,13 @@ impl Question {
         }
     }
 
-    /// Whether it can have come up in no other call.
-    pub fn only_of(&self, call: &Id) -> bool {
-        self.calls.as_slice() == [call.clone()]
-    }
-
-    /// A call is over.
-    pub fn forget(&mut self, call: &Id) {
-        self.calls.retain(|candidate| candidate != call);
+    /// When it ends by itself, unless that is for the desk to say.
+    pub fn until(&self) -> Option<Instant> {
+        match &self.at {
+            At::Client { until, .. } => Some(*until),
+            At::Model(model) => Some(model.until),
+            At::Desk(_) => None,
+        }
     }
 
     /// Whether it is the link of that name.

@@ -3,7 +3,7 @@
 //! A policy passes such a request on, refuses it, or has a person approve it first. The approval shows the prompt.
 
 use midcall_core::catalog::Locale;
-use midcall_core::wire::Mode;
+use midcall_core::wire::{Mode, code};
 use midcall_core::{Answer, Elicitation, is_ambiguous};
 use midcall_desk::Outcome;
 use serde_json::{Value, json};
@@ -37,6 +37,11 @@ impl Session {
         let key = match self.sampling() {
             Sampling::Pass => return self.passes_on(frame, id, acts),
             Sampling::Refuse => "mcp.elicitation.sampling.forbidden",
+            Sampling::Ask if self.questions.sampled(&id).is_some() => {
+                let told = "midcall: this id is in use";
+                let error = Frame::error(Some(&id), code::INVALID_REQUEST, told);
+                return acts.push(Act::ToServer(error));
+            }
             Sampling::Ask => match self.approval(members) {
                 Some(elicitation) if self.questions.len() < MOST_QUESTIONS => {
                     let wanted_by = WantedBy::Sampling(id.clone(), frame.kept());

@@ -232,8 +232,11 @@ impl Session {
 
     /// The tool that is being called, if there is no doubt about it.
     pub(super) fn tool(&self) -> Option<String> {
-        let mut named = self.calls.tools().chain(self.claims.tools()).flatten();
-        let name = named.next().filter(|_| named.next().is_none())?;
+        let claimed = self.claims.tools().map(|name| (name, 1));
+        let called = self.calls.tools().chain(claimed);
+        let mut named = called.filter_map(|(name, count)| Some((name?, count)));
+        let (name, _) =
+            (named.next()).filter(|(_, count)| *count == 1 && named.next().is_none())?;
         serde_json::from_slice(name).ok()
     }
 
@@ -242,17 +245,10 @@ impl Session {
         let Some(id) = members.request_id.and_then(Id::read) else {
             return false;
         };
-        let of_sampling = |question: &Question| {
-            let wanted_by = &question.wanted_by;
-            matches!(wanted_by, WantedBy::Sampling(request, _) if *request == id)
-        };
-        let mut questions = self.questions.iter();
-        if let Some((turn, _)) = questions.find(|(_, question)| of_sampling(question)) {
-            drop(questions);
+        if let Some(turn) = self.questions.sampled(&id) {
             self.take_back(turn, Withdrawn::ByServer, acts);
             return true;
         }
-        drop(questions);
         let Some(turn) = self.questions.turn(&id) else {
             self.passed.remove(&id);
             self.questions.cancel_early(id);

@@ -685,6 +685,15 @@ fn a_prompt_that_waits_for_approval_ends_with_its_call_or_its_server_or_its_clie
     world.on(Event::ClientGone);
     assert_eq!(world.told_server()["error"]["code"], -1);
 
+    let mut world = waiting();
+    world.server(prompt(7));
+    assert_eq!(
+        world.told_server()["error"]["code"],
+        -32600,
+        "its id is in use"
+    );
+    assert_eq!(world.asked.len(), 1);
+
     let ambiguous = r#"{"jsonrpc":"2.0","id":8,"method":"sampling/createMessage","params":{"messages":[{"role":"user","role":"x"}]}}"#;
     let mut world = waiting();
     world.on(Event::Server(line(ambiguous.to_owned())));

@@ -12,6 +12,7 @@ use crate::frame::Frame;
 
 mod bytes;
 mod confirm;
+mod crowd;
 mod hostile;
 mod links;
 mod model;
