@@ -149,6 +149,20 @@ test("random schemas and values never break anything", async () => {
   assert.ok(forms > 400, `only ${forms} were forms`);
 });
 
+test("marks without end are not sorted", async () => {
+  const title = "a" + "\u0301\u0316".repeat(120_000); // sorting these takes ten seconds
+  await soon("marks", () => Array.from({ length: 20 }, () => read(asking({ type: "string", title }))));
+});
+
+test("a long $ref leads nowhere", async () => {
+  for (const [length, expected] of [[900, ["json_unfit"]], [100_000, []]]) {
+    const name = "n".repeat(length);
+    const it = { type: "array", not: { allOf: Array(2000).fill({ $ref: "#/$defs/far" }) } };
+    const $defs = { far: { $ref: "#/$defs/" + name }, [name]: { minItems: 1 } };
+    assert.deepEqual(await tells(asking(it, { $defs }), { it: [1] }), expected);
+  }
+});
+
 test("long words are read no further than needed", async () => {
   const long = "Enter your ".repeat(1_000_000);
   await soon("secret", () => asks(long, long, long));

@@ -107,6 +107,13 @@ test("events are read whole, however they are cut", async () => {
   }
 });
 
+test("an event that comes in many pieces is looked at once", async () => {
+  const text = `data: ${"x".repeat(30_000_000)}\n\n`; // again with every piece, it would be 450,000 MB
+  const found = [];
+  for await (const { data } of events(body(text, 1_000), () => {})) found.push(data.length);
+  assert.deepEqual(found, [30_000_000]);
+});
+
 test("lines are read whole, however they are cut", async () => {
   for (let size = 1; size < 20; size++) {
     const found = [];

@@ -214,8 +214,11 @@ function secretOf({ kind, name, title = "", description = "", text, marked }) {
  * Whether any phrase that `secret.js` knows may be in it. Most forms have none.
  * @param {string} name @param {string} [title] @param {...unknown} rest
  */
-export const isSuspicious = (name, title = "", ...rest) =>
-  SUSPICIOUS.test([name, title, (name + "\n" + title).replace(/[ _.-]/g, ""), ...rest].join("\n").normalize("NFKD").replace(/[\u0300-\u036f]/g, ""));
+export const isSuspicious = (name, title = "", ...rest) => {
+  const text = [name, title, (name + "\n" + title).replace(/[ _.-]/g, ""), ...rest].join("\n");
+  // Marks go first: browsers take seconds to sort 100,000 of them.
+  return SUSPICIOUS.test(text.replace(/\p{M}/gu, "").normalize("NFKD").replace(/[\u0300-\u036f]/g, ""));
+};
 
 /**
  * A part of every phrase in Latin letters; letters that stand alone; digits that stand for

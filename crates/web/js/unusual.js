@@ -103,7 +103,7 @@ function admitsNull(schema, shared, left = { nodes: 1000 }) {
  * @param {unknown} target @param {Schema} shared @returns {any}
  */
 export function local(target, shared) {
-  const [, place, name] = (typeof target === "string" && /^#\/([^/]+)\/([^/%]*)$/.exec(target)) || [];
+  const [, place, name] = (typeof target === "string" && /^#\/([^/]+)\/([^/%]{0,1000})$/.exec(target)) || []; // a longer one costs too much
   const key = name?.replaceAll("~1", "/").replaceAll("~0", "~");
   if (place && has(shared, place) && isObject(shared[place]) && has(shared[place], key)) return shared[place][key];
 }

@@ -7,6 +7,7 @@
 //! Elsewhere: what is behind a `$ref` (`inline`), which shape a sub-schema has, before it is taken
 //! apart (`shape`), the types of single keywords (`keyword`), the options of a choice (`offers`).
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -115,7 +116,8 @@ impl Reader<'_> {
             .iter()
             .any(|keyword| schema.contains_key(*keyword))
             .then(|| schema.clone());
-        let mut required = texts(schema, "required", at)?;
+        let mut names = texts(schema, "required", at)?;
+        let mut required: HashSet<String> = names.iter().cloned().collect();
         let mut list = Vec::new();
         match schema.shift_remove("properties") {
             None => {}
@@ -123,9 +125,7 @@ impl Reader<'_> {
                 let at = At::Name(at, "properties");
                 list.reserve_exact(properties.len().min(self.limits.fields));
                 for (name, sub) in properties {
-                    let others = required.len();
-                    required.retain(|other| *other != name);
-                    let wanted = required.len() < others;
+                    let wanted = required.remove(&name);
                     list.push(self.field(name, sub, wanted, &at, depth)?);
                 }
             }
@@ -143,10 +143,8 @@ impl Reader<'_> {
                 return Err(nonsense(&at, "expected true, false or a schema"));
             }
         };
-        for name in required {
-            if list.iter().any(|field: &Field| field.name == name) {
-                continue;
-            }
+        names.retain(|name| required.remove(name)); // Each once, in their order.
+        for name in names {
             let sub = match &extra {
                 _ if whole.is_some() => Map::new(),
                 Extra::Allowed => Map::new(),

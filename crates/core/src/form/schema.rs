@@ -19,6 +19,9 @@ const WIDEST: usize = 10_000;
 /// How deep those may lie: a validator goes down by recursion.
 const DEEPEST: usize = 128;
 
+/// Bytes of a `$ref`. Looking up a long one costs much each time that it is followed.
+const LONGEST_REF: usize = 1_000;
+
 /// A `pattern` inside takes this much of that: compiling one is dear.
 const PATTERN: usize = 500;
 
@@ -271,7 +274,7 @@ pub(super) fn local<'a>(target: &str, shared: &'a Map<String, Value>) -> Option<
 
 fn find<'a>(target: &str, shared: &'a Map<String, Value>) -> Option<(&'a str, &'a str, &'a Value)> {
     let (place, name) = target.strip_prefix("#/")?.split_once('/')?;
-    if name.contains(['%', '/']) {
+    if name.len() > LONGEST_REF || name.contains(['%', '/']) {
         return None;
     }
     let name = name.replace("~1", "/").replace("~0", "~");

@@ -435,6 +435,33 @@ fn names_that_are_only_required_repeat_no_large_schema() {
     assert_eq!(read(schema), Err(FormError::TooMuchInlined { limit }));
 }
 
+/// 2,000 times 100 kB would have to be looked up.
+#[test]
+fn a_long_ref_leads_nowhere() {
+    for (length, is_enforced) in [(900, true), (100_000, false)] {
+        let name = "n".repeat(length);
+        let far = json!({"$ref": format!("#/$defs/{name}")});
+        let rule =
+            json!({"type": "array", "not": {"allOf": vec![json!({"$ref": "#/$defs/far"}); 2_000]}});
+        let form = read(json!({"type": "object", "properties": {"it": rule},
+            "$defs": {"far": far, name: {"minItems": 1}}}))
+        .unwrap();
+        assert_eq!(form.unenforced().is_empty(), is_enforced, "{length}");
+    }
+}
+
+/// Comparing each name with each field would take 10^7 comparisons, in a form that a server may send every moment.
+#[test]
+fn names_that_are_required_again_and_again_are_required_once() {
+    let mut schema = integers(199);
+    let names = schema["required"].as_array_mut().unwrap();
+    names.extend(vec![json!("x"); 60_000]);
+    let form = read(schema).unwrap();
+    let required = form.fields.iter().filter(|field| field.required);
+    assert_eq!(required.count(), 200);
+    assert_eq!(form.fields.iter().last().unwrap().name, "x");
+}
+
 #[test]
 fn all_rules_of_a_form_share_the_effort_of_a_check() {
     let wide = json!({"allOf": vec![json!({"minimum": 0}); 400]});

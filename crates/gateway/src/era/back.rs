@@ -6,7 +6,7 @@
 //!
 //! In: [`Back::session_says`], [`Back::server_says`], [`Back::woke`]. Out: [`Step`]s.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use midcall_core::wire::{JsonObject, RequestState, Revision, code, meta};
 use serde_json::{Map, Value, json};
@@ -23,7 +23,7 @@ use crate::frame::{Frame, Id, Kind, Members as Peeked, OwnIds};
 pub(super) const LED_IN: Revision = Revision::V2025_11_25;
 
 /// How many requests a server may have open.
-const MOST_REQUESTS: usize = 1_000;
+pub(super) const MOST_REQUESTS: usize = 1_000;
 
 pub struct Back {
     /// What the server said of itself.
@@ -34,6 +34,8 @@ pub struct Back {
     info: Value,
     level: Option<Value>,
     pub(super) calls: HashMap<Id, Call>,
+    /// When calls are made again. What isn't so any more stays until its time.
+    pub(super) due: BTreeSet<(Instant, Id)>,
     /// The session's ids of calls, by the ids that the server knows them by.
     pub(super) ids: HashMap<Id, Id>,
     /// What the session is asked: in which call, and by which key.
@@ -62,7 +64,7 @@ pub(super) struct Call {
     pub(super) answers: JsonObject,
     pub(super) outcomes: JsonObject,
     /// The links a person was sent to. Asked for again, they are not finished yet.
-    pub(super) followed: Vec<String>,
+    pub(super) followed: HashSet<String>,
     /// When it is made again.
     pub(super) again: Option<Instant>,
     /// The task that the server makes of it.
@@ -80,6 +82,7 @@ impl Back {
             info: Value::Null,
             level: None,
             calls: HashMap::new(),
+            due: BTreeSet::new(),
             ids: HashMap::new(),
             asked: HashMap::new(),
             requests: HashSet::new(),
@@ -242,7 +245,7 @@ impl Back {
             left: 0,
             answers: JsonObject::new(),
             outcomes: JsonObject::new(),
-            followed: Vec::new(),
+            followed: HashSet::new(),
             again: None,
             task: None,
         };
@@ -329,14 +332,7 @@ impl Back {
                 self.requests.insert(id);
                 steps.push(Step::In(frame));
             }
-            Kind::Request { id, .. } => {
-                let told = "midcall: too many requests of the server are open";
-                steps.push(Step::Out(Frame::error(
-                    Some(&id),
-                    code::INVALID_REQUEST,
-                    told,
-                )));
-            }
+            Kind::Request { id, .. } => steps.push(Step::Out(too_many_requests(&id))),
             // The session refuses what is wrong.
             Kind::Response { id: None } | Kind::Odd | Kind::Wrong { .. } => {
                 steps.push(Step::In(frame));
@@ -351,16 +347,29 @@ impl Back {
 
     /// When it wants to be woken.
     pub fn wakes_at(&self) -> Option<Instant> {
-        self.calls.values().filter_map(|call| call.again).min()
+        self.due.first().map(|(at, _)| *at)
     }
 
     /// Makes calls again whose server wanted nothing but that.
     pub fn woke(&mut self, now: Instant, steps: &mut Vec<Step>) {
-        let due = |call: &Call| call.again.is_some_and(|at| at <= now);
-        let due = self.calls.iter().filter(|(_, call)| due(call));
-        let due: Vec<Id> = due.map(|(id, _)| id.clone()).collect();
-        for id in due {
-            self.again(&id, steps);
+        while let Some((at, id)) = self.due.pop_first() {
+            if at > now {
+                self.due.insert((at, id));
+                return;
+            }
+            if self
+                .calls
+                .get(&id)
+                .is_some_and(|call| call.again == Some(at))
+            {
+                self.again(&id, steps);
+            }
         }
     }
+}
+
+/// What a server gets that has too many requests open.
+pub(super) fn too_many_requests(id: &Id) -> Frame {
+    let told = "midcall: too many requests of the server are open";
+    Frame::error(Some(id), code::INVALID_REQUEST, told)
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::Step;
-use super::back::Back;
+use super::back::{Back, MOST_REQUESTS, too_many_requests};
 use super::opening::{discover, discovered};
 use crate::frame::{Frame, Id, Kind, OwnIds};
 use crate::session::gone_words;
@@ -146,10 +146,11 @@ impl Beside {
         }
         match kind {
             Kind::Response { id: Some(id) } if !self.calls.remove(&id) => {}
-            Kind::Request { id, .. } => {
+            Kind::Request { id, .. } if self.asked.len() < MOST_REQUESTS => {
                 self.asked.insert(id);
                 steps.push(Step::In(frame));
             }
+            Kind::Request { id, .. } => steps.push(Step::Out(too_many_requests(&id))),
             // What has changed is told by the first one.
             Kind::Notification { method } if method.ends_with("list_changed") => {}
             _ => steps.push(Step::In(frame)),

@@ -1,6 +1,6 @@
 //! News that a modern client follows, from a server that tells everybody everything.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use midcall_core::wire::{JsonObject, code};
 use serde_json::{Value, json};
@@ -10,10 +10,15 @@ use crate::frame::{Frame, Id, Members, OwnIds};
 
 /// What a client follows, by the ids of its `subscriptions/listen`.
 #[derive(Default)]
-pub struct Following(HashMap<Id, JsonObject>);
+pub struct Following {
+    open: HashMap<Id, JsonObject>,
+    /// Which of them follow a resource.
+    resources: HashMap<String, HashSet<Id>>,
+}
 
-/// How many it may have open.
+/// How many it may have open, and how many resources it may follow.
 const MOST: usize = 1_000;
+const MOST_RESOURCES: usize = 5_000;
 
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
@@ -52,9 +57,11 @@ impl Following {
             let why = "midcall: `notifications` says what to listen for, and is not there";
             return steps.push(refused(why));
         };
-        if self.0.len() >= MOST {
+        let uris = resources(&wanted).count();
+        if self.open.len() >= MOST || self.resources.len() + uris > MOST_RESOURCES {
             return steps.push(refused("midcall: too many subscriptions are open"));
         }
+        self.remove(&id);
         let can = |list: &str, what: &str| server["capabilities"][list][what] == true;
         wanted.retain(
             |name, _| match LISTS.iter().find(|(_, known, _)| known == name) {
@@ -70,27 +77,39 @@ impl Following {
             let params = json!({"uri": uri});
             let frame = Frame::request(&own_ids.fresh(), "resources/subscribe", &params);
             steps.push(Step::In(frame));
+            let followers = self.resources.entry(uri.to_owned()).or_default();
+            followers.insert(id.clone());
         }
-        self.0.insert(id, wanted);
+        self.open.insert(id, wanted);
     }
 
     /// The client does not follow it any more; `false` if it never did.
     pub fn stop(&mut self, id: &Id, own_ids: &mut OwnIds, steps: &mut Vec<Step>) -> bool {
-        let Some(wanted) = self.0.remove(id) else {
+        let Some(gone) = self.remove(id) else {
             return false;
         };
-        for uri in resources(&wanted) {
-            if !self
-                .0
-                .values()
-                .any(|other| resources(other).any(|it| it == uri))
-            {
-                let params = json!({"uri": uri});
-                let frame = Frame::request(&own_ids.fresh(), "resources/unsubscribe", &params);
-                steps.push(Step::In(frame));
-            }
+        for uri in gone {
+            let params = json!({"uri": uri});
+            let frame = Frame::request(&own_ids.fresh(), "resources/unsubscribe", &params);
+            steps.push(Step::In(frame));
         }
         true
+    }
+
+    /// Takes a subscription out: the resources that nobody follows any more.
+    fn remove(&mut self, id: &Id) -> Option<Vec<String>> {
+        let wanted = self.open.remove(id)?;
+        let mut gone = Vec::new();
+        for uri in resources(&wanted) {
+            if let Some(followers) = self.resources.get_mut(uri) {
+                followers.remove(id);
+                if followers.is_empty() {
+                    self.resources.remove(uri);
+                    gone.push(uri.to_owned());
+                }
+            }
+        }
+        Some(gone)
     }
 
     /// News as those who follow them hear them; none if nobody can follow such news.
@@ -98,22 +117,26 @@ impl Following {
         let params = members
             .params
             .and_then(|json| serde_json::from_slice::<Value>(json).ok());
-        let follows: Box<dyn Fn(&JsonObject) -> bool> =
-            if let Some((_, name, _)) = LISTS.iter().find(|(known, _, _)| *known == method) {
-                Box::new(move |wanted| wanted.get(*name) == Some(&Value::Bool(true)))
-            } else if method == "notifications/resources/updated" {
-                let uri = params.as_ref().map(|params| params["uri"].clone())?;
-                Box::new(move |wanted| resources(wanted).any(|it| Some(it) == uri.as_str()))
-            } else {
-                return None;
-            };
+        let list = LISTS.iter().find(|(known, _, _)| *known == method);
+        let followers: Vec<&Id> = match list {
+            Some((_, name, _)) => {
+                let follows = |wanted: &JsonObject| wanted.get(*name) == Some(&Value::Bool(true));
+                let open = self.open.iter().filter(|(_, wanted)| follows(wanted));
+                open.map(|(id, _)| id).collect()
+            }
+            None if method == "notifications/resources/updated" => {
+                let uri = params.as_ref()?["uri"].as_str();
+                let followers = uri.and_then(|uri| self.resources.get(uri));
+                followers.into_iter().flatten().collect()
+            }
+            None => return None,
+        };
         let whole = match &params {
             Some(params) if params["_meta"].is_object() => Some(frame.clone()),
             Some(params) if params.is_object() => frame.with(&["params", "_meta"], "{}"),
             _ => frame.with(&["params"], "{\"_meta\":{}}"),
         };
-        let told = self.0.iter().filter(|(_, wanted)| follows(wanted));
-        let told = told.filter_map(|(id, _)| {
+        let told = followers.into_iter().filter_map(|id| {
             whole
                 .as_ref()?
                 .with(&["params", "_meta", SUBSCRIPTION], id.as_json())

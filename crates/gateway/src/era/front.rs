@@ -131,6 +131,9 @@ impl Front {
                 Kind::Request { id, .. } if waiting.len() >= MOST_WAITING => {
                     steps.push(Step::Out(too_much(id)));
                 }
+                _ if waiting.len() >= MOST_WAITING => {
+                    tracing::warn!("a message of the client was dropped: too much is waiting");
+                }
                 _ => waiting.push(frame),
             };
         }
@@ -380,13 +383,9 @@ impl Front {
         }
         let (params, elicitation) = modern_params(method, members.params, &self.limits);
         let ask = Ask::new(id, method, params, elicitation);
-        if let Err(ask) = self.parked.ask(ask, of) {
-            let told = "midcall: the client is asked in its calls, and none is open";
-            steps.push(Step::In(Frame::error(
-                Some(&ask.id),
-                code::INVALID_REQUEST,
-                told,
-            )));
+        if let Err((ask, why)) = self.parked.ask(ask, of) {
+            let error = Frame::error(Some(&ask.id), code::INVALID_REQUEST, why);
+            steps.push(Step::In(error));
         }
     }
 

@@ -15,10 +15,13 @@ pub struct Listening {
     id: Option<Id>,
     lists: Map<String, Value>,
     resources: BTreeSet<String>,
+    /// How long their names are together.
+    bytes: usize,
 }
 
-/// How many resources may be followed.
+/// How many resources may be followed, and how long their names may be together. Each change tells the server all.
 const MOST: usize = 10_000;
+const MOST_BYTES: usize = 256 * 1024;
 
 impl Listening {
     /// Asks for what the server says it can tell.
@@ -40,11 +43,17 @@ impl Listening {
 
     /// Follows a resource, or does not any more.
     pub fn resource(&mut self, id: Id, uri: &str, wants: bool, meta: &JsonObject) -> Vec<Frame> {
+        let has_room = self.resources.len() < MOST && self.bytes + uri.len() <= MOST_BYTES;
         let changed = if wants {
-            self.resources.len() < MOST && self.resources.insert(uri.to_owned())
+            has_room && self.resources.insert(uri.to_owned())
         } else {
             self.resources.remove(uri)
         };
+        match (changed, wants) {
+            (true, true) => self.bytes += uri.len(),
+            (true, false) => self.bytes -= uri.len(),
+            _ => {}
+        }
         match changed {
             true => self.ask(id, meta),
             false => Vec::new(),

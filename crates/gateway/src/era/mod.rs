@@ -12,6 +12,7 @@ mod call;
 mod elsewhere;
 mod follow;
 mod front;
+mod index;
 mod kept;
 pub mod legacy;
 mod listen;

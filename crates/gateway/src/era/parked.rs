@@ -1,7 +1,7 @@
 //! Calls of a modern client: which are open, which the client was asked something in, and which
 //! it comes back for.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use midcall_core::Limits;
@@ -12,13 +12,14 @@ use tokio::time::Instant;
 use super::Step;
 use super::ask::{Ask, Back};
 use super::call::{Call, Waiter};
+use super::index::Index;
 use super::kept::Kept;
 use crate::frame::{Frame, Id, Members};
-use crate::token::Token;
 
 /// Calls, by the ids that the session knows them by.
 pub struct Parked {
     calls: HashMap<Id, Call>,
+    index: Index,
     /// The session's ids, by those that the client came back under.
     ids: HashMap<Id, Id>,
     /// Calls with something that the client is still to be asked.
@@ -35,14 +36,18 @@ const AWAY: Duration = Duration::from_secs(60);
 /// How many calls may be open.
 const MOST: usize = 10_000;
 
-/// How many questions are told in one call before others are preferred. Clients give up a call
-/// that asks too often, and it need not even be the one that does.
-const ENOUGH: usize = 8;
+/// How many questions may be open in all calls. The session has a bound for people's, but not for models'.
+const MOST_ASKS: usize = 1_000;
+
+/// Why a question is not asked.
+const NO_CALL: &str = "midcall: the client is asked in its calls, and none is open";
+const TOO_MANY: &str = "midcall: too many questions are open";
 
 impl Parked {
     pub fn new(hold: Option<Duration>, patience: Duration) -> Self {
         Self {
             calls: HashMap::new(),
+            index: Index::default(),
             ids: HashMap::new(),
             untold: Vec::new(),
             kept: Kept::default(),
@@ -80,8 +85,7 @@ impl Parked {
 
     /// Whether a client that comes back by this state was told to.
     pub fn gave(&self, state: &str) -> bool {
-        let mut known = self.calls.values().flat_map(|call| &call.states);
-        known.any(|known| known.is(state)) || self.kept.knows(state)
+        self.index.by_state(state).is_some() || self.kept.knows(state)
     }
 
     /// A call begins.
@@ -115,7 +119,29 @@ impl Parked {
             result: None,
         };
         self.ids.insert(id.clone(), id.clone());
+        self.index.add(&id, &call);
         self.calls.insert(id, call);
+    }
+
+    /// Changes a call, and gives what came of that.
+    fn change<T>(&mut self, id: &Id, change: impl FnOnce(&mut Call) -> T) -> Option<T> {
+        let call = self.calls.get_mut(id)?;
+        self.index.remove(id, call);
+        let changed = change(call);
+        self.index.add(id, call);
+        Some(changed)
+    }
+
+    /// Takes a call out, with the questions that are open in it.
+    fn take(&mut self, id: &Id) -> Option<(Call, Vec<Ask>)> {
+        let mut call = self.calls.remove(id)?;
+        self.index.remove(id, &call);
+        let mut asks = std::mem::take(&mut call.asked);
+        asks.append(&mut call.untold);
+        for ask in &asks {
+            self.index.forget(&ask.id);
+        }
+        Some((call, asks))
     }
 
     /// Whether the result of a call may be cached; none if it is not one of these.
@@ -125,68 +151,53 @@ impl Parked {
 
     /// Whether some call wants to hear what happens.
     pub fn is_loud(&self) -> bool {
-        self.calls
-            .values()
-            .any(|call| call.is_loud && call.waiter.is_some())
+        self.index.is_loud()
     }
 
     /// Asks the client in the call that the question is `of`, by the name it has there. Where that
-    /// is not known, it is the oldest call; where there is none, the question is given back.
-    pub fn ask(&mut self, mut ask: Ask, of: Option<&(Id, String)>) -> Result<(), Ask> {
-        let is_running = |call: &Call| call.result.is_none();
-        let own = of.and_then(|(id, name)| {
-            let call = self.calls.get(id).filter(|call| is_running(call))?;
-            let is_new = |ask: &Ask| ask.key != *name;
-            let name = call
-                .asked
-                .iter()
-                .chain(&call.untold)
-                .all(is_new)
-                .then_some(name);
-            Some((id.clone(), name.cloned()))
-        });
-        let oldest = || {
-            let running = self.calls.iter().filter(|(_, call)| is_running(call));
-            let oldest = running
-                .min_by_key(|(_, call)| (call.waiter.is_none(), call.asks >= ENOUGH, call.nth));
-            oldest.map(|(id, _)| (id.clone(), None))
-        };
-        let Some((id, name)) = own.or_else(oldest) else {
-            return Err(ask);
-        };
-        if let Some(call) = self.calls.get_mut(&id) {
-            call.asks += 1;
-            let is_new = |key: &String| {
-                call.asked
-                    .iter()
-                    .chain(&call.untold)
-                    .all(|it| it.key != *key)
-            };
-            let keys = (call.asks..).map(|nth| format!("q{nth}"));
-            ask.key = name
-                .into_iter()
-                .chain(keys)
-                .find(is_new)
-                .unwrap_or_default();
-            call.untold.push(ask);
-            self.untold.push(id);
+    /// is not known, it is the oldest call; where there is none, or too much is asked already, the question is given
+    /// back, with the reason.
+    pub fn ask(
+        &mut self,
+        mut ask: Ask,
+        of: Option<&(Id, String)>,
+    ) -> Result<(), (Ask, &'static str)> {
+        if self.index.asks() >= MOST_ASKS {
+            return Err((ask, TOO_MANY));
         }
+        let is_running = |id: &Id| self.calls.get(id).is_some_and(|call| call.result.is_none());
+        let own = of.filter(|(id, _)| is_running(id));
+        let Some(id) = own.map(|(id, _)| id).or(self.index.next()).cloned() else {
+            return Err((ask, NO_CALL));
+        };
+        self.index.ask(&ask.id, &id);
+        self.change(&id, |call| {
+            call.asks += 1;
+            let asks = call.asked.iter().chain(&call.untold);
+            let taken: HashSet<&str> = asks.map(|ask| ask.key.as_str()).collect();
+            let keys = (call.asks..).map(|nth| format!("q{nth}"));
+            let mut keys = own.map(|(_, name)| name.clone()).into_iter().chain(keys);
+            let key = keys.find(|key| !taken.contains(key.as_str()));
+            ask.key = key.unwrap_or_default();
+            call.untold.push(ask);
+        });
+        self.untold.push(id);
         Ok(())
     }
 
     /// Tells the client what it was asked since it was told last.
     pub fn tell(&mut self, now: Instant, steps: &mut Vec<Step>) {
         for id in std::mem::take(&mut self.untold) {
-            let call = self.calls.get_mut(&id);
-            let told = call.and_then(|call| call.tell(now, self.patience));
-            self.told(told, steps);
+            let patience = self.patience;
+            let told = self.change(&id, |call| call.tell(now, patience));
+            self.told(told.flatten(), steps);
         }
     }
 
     /// Questions whose call is over are asked in another, or not at all.
     fn ask_elsewhere(&mut self, asks: Vec<Ask>, steps: &mut Vec<Step>) {
         for ask in asks {
-            if let Err(ask) = self.ask(ask, None) {
+            if let Err((ask, _)) = self.ask(ask, None) {
                 steps.push(Step::In(ask.unanswered()));
             }
         }
@@ -203,14 +214,18 @@ impl Parked {
     /// The session takes a question back. The client cannot be told; what becomes of its call
     /// without an answer, it may still come for.
     pub fn withdraw(&mut self, now: Instant, id: &Id) {
-        for call in self.calls.values_mut() {
+        let Some(call) = self.index.by_ask(id).cloned() else {
+            return;
+        };
+        self.index.forget(id);
+        self.change(&call, |call| {
             let had = call.asked.len();
             call.asked.retain(|ask| ask.id != *id);
             call.untold.retain(|ask| ask.id != *id);
             if call.asked.len() < had && call.asked.is_empty() && call.waiter.is_none() {
                 call.until = Some(now + AWAY);
             }
-        }
+        });
     }
 
     /// The client comes back for a call.
@@ -225,10 +240,11 @@ impl Parked {
         if let Some(kept) = self.kept.result(now, state, back.digest) {
             return steps.extend(kept.with(&["id"], back.id.as_json()).map(Step::Out));
         }
-        let is_known = |states: &VecDeque<Token>| states.iter().any(|known| known.is(state));
-        let mut calls = self.calls.iter_mut();
-        let found = calls.find(|(_, call)| is_known(&call.states) && call.digest == back.digest);
-        let Some((session_id, call)) = found else {
+        let is_meant = |id: &&Id| {
+            let call = self.calls.get(*id);
+            call.is_some_and(|call| call.digest == back.digest)
+        };
+        let Some(session_id) = self.index.by_state(state).filter(is_meant).cloned() else {
             // Whatever is wrong with it, it looks the same from outside.
             let told = "midcall: this requestState is not valid for this call";
             return steps.push(Step::Out(Frame::error(
@@ -237,8 +253,8 @@ impl Parked {
                 told,
             )));
         };
-        let session_id = session_id.clone();
-        if let Some(waiter) = call.waiter.take() {
+        let waiter = self.change(&session_id, |call| call.waiter.take());
+        if let Some(waiter) = waiter.flatten() {
             self.ids.remove(&waiter.id);
             let told = "midcall: the call was made again meanwhile";
             steps.push(Step::Out(Frame::error(
@@ -248,76 +264,87 @@ impl Parked {
             )));
         }
         self.ids.insert(back.id.clone(), session_id.clone());
-        call.waiter = Some(Waiter {
-            id: back.id,
-            since: now,
-            token: back.token.map(Into::into),
-        });
-        call.until = None;
-        let is_last = call.states.back().is_some_and(|last| last.is(state));
-        if is_last {
-            // What is not answered, or not so that it fits, is asked again.
-            for ask in std::mem::take(&mut call.asked) {
-                match ask.answer(back.responses, limits) {
-                    Some(answer) => steps.push(Step::In(answer)),
-                    None => call.untold.push(ask),
+        let (mut answered, patience) = (Vec::new(), self.patience);
+        let told = self.change(&session_id, |call| {
+            call.waiter = Some(Waiter {
+                id: back.id,
+                since: now,
+                token: back.token.map(Into::into),
+            });
+            call.until = None;
+            let is_last = call.states.back().is_some_and(|last| last.is(state));
+            if is_last {
+                // What is not answered, or not so that it fits, is asked again.
+                for ask in std::mem::take(&mut call.asked) {
+                    match ask.answer(back.responses, limits) {
+                        Some(answer) => {
+                            steps.push(Step::In(answer));
+                            answered.push(ask.id);
+                        }
+                        None => call.untold.push(ask),
+                    }
                 }
+            } else {
+                // Its answers have been heard; what was asked since is asked again.
+                call.untold.append(&mut call.asked);
             }
-        } else {
-            // Its answers have been heard; what was asked since is asked again.
-            call.untold.append(&mut call.asked);
+            match call.result.take() {
+                Some(result) => Err(result),
+                None => Ok(call.tell(now, patience)),
+            }
+        });
+        for ask in answered {
+            self.index.forget(&ask);
         }
-        if let Some(result) = call.result.take() {
-            let left = std::mem::take(&mut call.untold);
-            self.ends(now, &session_id, result, steps);
-            return self.ask_elsewhere(left, steps);
+        match told {
+            Some(Ok(told)) => self.told(told, steps),
+            Some(Err(result)) => self.ends(now, &session_id, result, steps),
+            None => {}
         }
-        let told = call.tell(now, self.patience);
-        self.told(told, steps);
     }
 
     /// A call is over.
     pub fn ends(&mut self, now: Instant, id: &Id, frame: Frame, steps: &mut Vec<Step>) {
-        let Some(mut call) = self.calls.remove(id) else {
+        let is_away = self.calls.get(id).is_some_and(|call| call.waiter.is_none());
+        if is_away {
+            self.change(id, |call| {
+                call.until = Some(now + AWAY);
+                call.result = Some(frame);
+            });
+            return;
+        }
+        let Some((mut call, left)) = self.take(id) else {
             return;
         };
-        let Some(waiter) = call.waiter.take() else {
-            call.until = Some(now + AWAY);
-            call.result = Some(frame);
-            self.calls.insert(id.clone(), call);
-            return;
-        };
-        self.ids.remove(&waiter.id);
-        steps.extend(frame.with(&["id"], waiter.id.as_json()).map(Step::Out));
+        if let Some(waiter) = call.waiter.take() {
+            self.ids.remove(&waiter.id);
+            steps.extend(frame.with(&["id"], waiter.id.as_json()).map(Step::Out));
+        }
         if !call.states.is_empty() {
             self.kept.add(now, call.states, call.digest, frame);
         }
+        self.ask_elsewhere(left, steps);
     }
 
     /// The client takes a call back: the id that the session knows it by.
     pub fn cancel(&mut self, id: &Id, steps: &mut Vec<Step>) -> Option<Id> {
         let id = self.ids.remove(id)?;
-        if let Some(call) = self.calls.remove(&id) {
-            let left = call.asked.into_iter().chain(call.untold);
-            self.ask_elsewhere(left.collect(), steps);
+        if let Some((_, left)) = self.take(&id) {
+            self.ask_elsewhere(left, steps);
         }
         Some(id)
     }
 
     /// Whether a token is that of one of these.
     pub fn follows(&self, token: Option<&[u8]>) -> bool {
-        token.is_some()
-            && self
-                .calls
-                .values()
-                .any(|call| call.token.as_deref() == token)
+        token.is_some_and(|token| self.index.by_token(token).is_some())
     }
 
     /// A word of progress as the client hears it, by the token of the request that waits.
     pub fn progress(&self, frame: &Frame, members: &Members<'_>) -> Option<Frame> {
         let token = members.progress_token?;
-        let mut calls = self.calls.values();
-        let Some(call) = calls.find(|call| call.token.as_deref() == Some(token)) else {
+        let id = self.index.by_token(token);
+        let Some(call) = id.and_then(|id| self.calls.get(id)) else {
             return Some(frame.clone()); // It is of a request that cannot ask.
         };
         let now = call.waiter.as_ref()?.token.as_deref()?;
@@ -328,37 +355,24 @@ impl Parked {
     }
 
     pub fn wakes_at(&self, somebody_thinks: bool) -> Option<Instant> {
-        let away = self.calls.values().filter_map(|call| call.until);
-        let held = self.calls.values().filter_map(|call| {
-            let since = call.waiter.as_ref()?.since;
-            somebody_thinks.then_some(since + self.hold?)
-        });
-        away.chain(held).min()
+        let hold = self.hold.filter(|_| somebody_thinks);
+        let held = hold.and_then(|hold| Some(self.index.held_since()? + hold));
+        let times = [self.index.away_until(), held];
+        times.into_iter().flatten().min()
     }
 
     pub fn woke(&mut self, now: Instant, somebody_thinks: bool, steps: &mut Vec<Step>) {
         if self.wakes_at(somebody_thinks).is_none_or(|at| at > now) {
             return;
         }
-        let (mut late, mut told) = (Vec::new(), Vec::new());
-        for (id, call) in &mut self.calls {
-            if call.until.is_some_and(|at| at <= now) {
-                late.push(id.clone());
-            }
-            let since = call.waiter.as_ref().map(|waiter| waiter.since);
-            if somebody_thinks
-                && let (Some(hold), Some(since)) = (self.hold, since)
-                && since + hold <= now
-            {
-                told.extend(call.come_back(now + AWAY));
-            }
-        }
-        for told in told {
-            self.told(Some(told), steps);
+        let late = self.index.late(now);
+        let hold = self.hold.filter(|_| somebody_thinks);
+        for id in hold.map_or(Vec::new(), |hold| self.index.held(hold, now)) {
+            let told = self.change(&id, |call| call.come_back(now + AWAY));
+            self.told(told.flatten(), steps);
         }
         for id in late {
-            if let Some(call) = self.calls.remove(&id) {
-                let left: Vec<Ask> = call.asked.into_iter().chain(call.untold).collect();
+            if let Some((call, left)) = self.take(&id) {
                 if call.result.is_some() {
                     // It is over, and nobody came for it.
                     self.ask_elsewhere(left, steps);

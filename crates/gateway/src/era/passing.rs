@@ -33,11 +33,18 @@ struct Request {
     call: Option<Frame>,
 }
 
+/// How many there may be. The session refuses what is too much.
+const MOST: usize = 10_000;
+
 impl Passing {
     fn add(&mut self, id: Id, call: Option<Frame>) {
         self.count += 1;
         let nth = self.count;
         self.open.insert(id, Request { nth, call });
+    }
+
+    fn has_room(&self) -> bool {
+        self.open.len() < MOST
     }
 
     pub fn has_any(&self) -> bool {
@@ -83,7 +90,8 @@ impl Bridge {
                 let comes_back = front.is_some_and(|front| front.gave_state(&members));
                 let makes_tasks = self.back.as_ref().is_some_and(Back::makes_tasks);
                 let is_task = makes_tasks && has_no_tasks(&method, &members);
-                let passes = !comes_back
+                let passes = self.passing.has_room()
+                    && !comes_back
                     && !is_task
                     && !self.is_elsewhere(members.name)
                     && self.session.stays_out(&method, declared(&members));

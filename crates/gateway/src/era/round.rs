@@ -18,6 +18,9 @@ use crate::frame::{Frame, Id, Members as Peeked};
 /// How often a server may ask in one call.
 const MOST_ROUNDS: usize = 10;
 
+/// How many questions of a server may be open, in all its calls.
+const MOST_ASKED: usize = 1_000;
+
 /// How long a server that only wants to be called again is left alone, the first time and at
 /// most.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -62,7 +65,9 @@ impl Back {
                 );
             }
             let pause = FIRST_PAUSE.saturating_mul(1 << (call.pauses - 1).min(10));
-            call.again = Some(now + pause.min(LONGEST_PAUSE));
+            let at = now + pause.min(LONGEST_PAUSE);
+            call.again = Some(at);
+            self.due.insert((at, id.clone()));
             return;
         }
         call.rounds += 1;
@@ -93,12 +98,11 @@ impl Back {
                         elicitation_id,
                     } = &mut params.asked
                     {
-                        if call.followed.contains(url) {
+                        if !call.followed.insert(url.clone()) {
                             // Not finished yet.
                             call.answers.insert(key, json!({"action": "accept"}));
                             continue;
                         }
-                        call.followed.push(url.clone());
                         elicitation_id.get_or_insert_with(|| {
                             self.own_ids.fresh().as_json().trim_matches('"').to_owned()
                         });
@@ -127,8 +131,13 @@ impl Back {
         wants
     }
 
-    /// Asks the session.
+    /// Asks the session, unless that is too much.
     pub(super) fn ask(&mut self, id: &Id, wants: Vec<Wanted>, steps: &mut Vec<Step>) {
+        if self.asked.len() + wants.len() > MOST_ASKED {
+            let why = "midcall: the server asks too much at once";
+            let error = json!({"code": code::INTERNAL_ERROR, "message": why});
+            return self.fail(id, &error, steps);
+        }
         if let Some(call) = self.calls.get_mut(id) {
             call.left += wants.len();
         }

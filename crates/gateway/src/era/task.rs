@@ -73,6 +73,7 @@ impl Back {
         if let Some(call) = self.calls.get_mut(id) {
             let pause = pause(&told);
             call.again = Some(now + pause);
+            self.due.insert((now + pause, id.clone()));
             call.task = Some(Task {
                 id: told.task_id,
                 pause,
@@ -143,6 +144,7 @@ impl Back {
             (About::HowFar, Some(task)) if may_pass && task.misses < MOST_MISSES => {
                 task.misses += 1;
                 call.again = Some(now + task.pause);
+                self.due.insert((now + task.pause, id.clone()));
             }
             (About::Answers(params, misses), Some(_)) if may_pass && misses < MOST_MISSES => {
                 self.send(id, params, misses + 1, steps);
@@ -160,6 +162,7 @@ impl Back {
         task.pause = pause(&told);
         task.misses = 0;
         call.again = Some(now + task.pause);
+        self.due.insert((now + task.pause, id.clone()));
         let mut wanted = told.input_requests.unwrap_or_else(|| json!({}));
         if let Some(wanted) = wanted.as_object_mut() {
             let open: HashSet<&String> = wanted.keys().collect();

@@ -15,6 +15,8 @@ pub struct Errands {
     open: HashMap<Id, Errand>,
     /// The client's ids, by those of ours that the server knows the calls by.
     ours: HashMap<Id, Id>,
+    /// How many calls the server runs each task for.
+    tasks: HashMap<String, usize>,
     /// Tasks that nobody wants any more, by the ids of ours that start them.
     pub starting: HashSet<Id>,
 }
@@ -92,16 +94,29 @@ impl Errands {
     pub fn at_server(&mut self, call: &Id, ours: Id, task: Option<Task>) {
         self.hold(call, Stage::Server(Some(ours.clone())));
         if let Some(errand) = self.open.get_mut(call) {
-            errand.task = task;
+            if let Some(Task::Running(task)) = &task {
+                *self.tasks.entry(task.clone()).or_default() += 1;
+            }
+            let before = std::mem::replace(&mut errand.task, task);
             self.ours.insert(ours, call.clone());
+            self.forget(before.as_ref());
+        }
+    }
+
+    fn forget(&mut self, task: Option<&Task>) {
+        if let Some(Task::Running(task)) = task
+            && let Some(calls) = self.tasks.get_mut(task)
+        {
+            *calls -= 1;
+            if *calls == 0 {
+                self.tasks.remove(task);
+            }
         }
     }
 
     /// Whether the server runs a task for a call.
     pub fn runs(&self, task: &str) -> bool {
-        let runs =
-            |errand: &Errand| matches!(&errand.task, Some(Task::Running(its)) if its == task);
-        self.open.values().any(runs)
+        self.tasks.contains_key(task)
     }
 
     /// The server has answered a call, but that is not the end of it.
@@ -119,12 +134,14 @@ impl Errands {
         if let Stage::Server(Some(ours)) = &errand.stage {
             self.ours.remove(ours);
         }
+        self.forget(errand.task.as_ref());
         Some(errand)
     }
 
     pub fn clear(&mut self) {
         self.open.clear();
         self.ours.clear();
+        self.tasks.clear();
         self.starting.clear();
     }
 }

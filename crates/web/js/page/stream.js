@@ -31,12 +31,21 @@ export async function* lines(body) {
 /** The pieces of a text, each as soon as its end is there. @param {Body} body @param {string} end @param {() => void} [heard] */
 async function* split(body, end, heard) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
+  /** What came of a piece whose end isn't there. No end is in it, so it isn't looked at again. @type {string[]} */
+  let begun = [];
+  let last = ""; // its last characters: an end may begin there
   try {
     for (let read; !(read = await reader.read()).done; ) {
       heard?.();
-      const pieces = (rest + read.value).split(end);
-      rest = /** @type {string} */ (pieces.pop());
+      const pieces = (last + read.value).split(end);
+      const rest = /** @type {string} */ (pieces.pop());
+      if (pieces.length) {
+        pieces[0] = begun.join("") + pieces[0];
+        begun = [];
+      }
+      const looked = Math.max(0, rest.length + 1 - end.length);
+      begun.push(rest.slice(0, looked));
+      last = rest.slice(looked);
       yield* pieces;
     }
   } finally {

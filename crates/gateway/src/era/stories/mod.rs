@@ -3,6 +3,7 @@
 mod beside;
 mod both;
 mod client;
+mod crowd;
 mod opening;
 mod parked;
 mod requests;

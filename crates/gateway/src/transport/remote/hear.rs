@@ -16,6 +16,9 @@ use crate::frame::{Frame, Id, Kind, Members};
 /// How many pages of tools are read for one call.
 const PAGES: u32 = 100;
 
+/// How many of the server's own requests are known. It may never be told the end of one.
+const MOST_ASKED: usize = 4_096;
+
 impl Remote {
     pub(super) fn hear(&mut self, report: Report) {
         match report.news {
@@ -57,7 +60,9 @@ impl Remote {
                 tracing::debug!("an answer that nobody waits for on its stream was dropped");
             }
             Kind::Request { id, .. } => {
-                self.asked.insert(id, tag);
+                if self.asked.len() < MOST_ASKED {
+                    self.asked.insert(id, tag);
+                }
                 self.ready.push_back(frame);
             }
             Kind::Notification { method } => {
