@@ -114,7 +114,20 @@ impl Lines {
             return None;
         }
         self.seen = 0;
-        Some(self.read.split_to(end).freeze())
+        let mut line = self.read.split_to(end);
+        join(&mut line);
+        Some(line.freeze())
+    }
+}
+
+/// Replaces carriage returns within a line by spaces. They are white space in JSON, but some peers end a line there, and
+/// would take a part of the message for a message of its own.
+fn join(line: &mut [u8]) {
+    let end = line.trim_ascii_end().len();
+    let mut at = 0;
+    while let Some(found) = memchr(b'\r', &line[at..end]) {
+        at += found;
+        line[at] = b' ';
     }
 }
 
@@ -217,5 +230,19 @@ mod tests {
             lines.next().await.unwrap(),
             Line::Whole("{\"half\":1}\n".into())
         );
+    }
+
+    #[test]
+    fn a_carriage_return_within_a_line_ends_none() {
+        for (line, joined) in [
+            ("{\"a\":\r{}\r}\n", "{\"a\": {} }\n"),
+            ("\r{}\r\n", " {}\r\n"),
+            ("{}\n", "{}\n"),
+            ("{}\r", "{}\r"),
+        ] {
+            let mut bytes = line.as_bytes().to_vec();
+            join(&mut bytes);
+            assert_eq!(bytes, joined.as_bytes(), "{line:?}");
+        }
     }
 }
