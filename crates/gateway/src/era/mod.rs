@@ -27,6 +27,7 @@ mod welcome;
 mod words;
 
 pub use ask::sorted;
+pub use round::{is_round, is_unclear};
 pub use words::refused_revision;
 
 use crate::frame::Frame;

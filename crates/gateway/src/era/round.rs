@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use memchr::memmem;
+use midcall_core::is_ambiguous;
 use midcall_core::wire::{
     Asked, ElicitRequestParams, Input, InputRequiredResult, InputResponses, JsonObject, Members,
     Retry, code, meta,
@@ -13,7 +15,7 @@ use tokio::time::Instant;
 
 use super::Step;
 use super::back::{Back, LED_IN};
-use crate::frame::{Frame, Id, Members as Peeked};
+use crate::frame::{Frame, Id, Members as Peeked, ROUND, repeats};
 
 /// How often a server may ask in one call.
 const MOST_ROUNDS: usize = 10;
@@ -37,6 +39,10 @@ impl Back {
     pub(super) fn round(&mut self, now: Instant, id: &Id, result: &[u8], steps: &mut Vec<Step>) {
         let refused =
             |why: &str| json!({"code": code::INTERNAL_ERROR, "message": format!("midcall: {why}")});
+        if is_unclear(result) {
+            let why = "what the server asks has a member twice, or in other letters";
+            return self.fail(id, &refused(why), steps);
+        }
         let result = serde_json::from_slice::<Value>(result).ok();
         let mut round = match result.map(InputRequiredResult::read) {
             Some(Ok(round)) => round,
@@ -237,7 +243,7 @@ impl Back {
     }
 }
 
-/// Whether a result needs answers first.
+/// Whether a result needs answers first, or some readers think so.
 pub fn is_round(result: &[u8]) -> bool {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -245,6 +251,15 @@ pub fn is_round(result: &[u8]) -> bool {
         #[serde(borrow)]
         result_type: Option<Cow<'a, str>>,
     }
+    if repeats(result, &ROUND) {
+        let has = |text: &[u8]| memmem::find(result, text).is_some();
+        return has(InputRequiredResult::RESULT_TYPE.as_bytes()) || has(b"\\u");
+    }
     let typed = serde_json::from_slice::<Typed<'_>>(result);
     typed.is_ok_and(|typed| typed.result_type.as_deref() == Some(InputRequiredResult::RESULT_TYPE))
+}
+
+/// True if a result that needs answers first can be read in two ways.
+pub fn is_unclear(result: &[u8]) -> bool {
+    repeats(result, &ROUND) || str::from_utf8(result).is_ok_and(is_ambiguous)
 }

@@ -23,7 +23,8 @@ use serde_json::json;
 pub use id::{Id, OwnIds};
 use scan::Scan;
 pub use wrong::Wrong;
-use wrong::{ENVELOPE, MOST_PARTS, PARAMS, Seen};
+pub(crate) use wrong::{ANSWER, ERROR, LINKS, PARAMS, ROUND, repeats};
+use wrong::{ENVELOPE, MOST_PARTS, Seen};
 
 /// A line with one message, its end included.
 #[derive(Clone, PartialEq)]

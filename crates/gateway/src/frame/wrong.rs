@@ -3,6 +3,8 @@
 //! Two readers may understand such a message in two ways, and then the one that Midcall judges isn't the one that its
 //! receiver gets; or reading it costs more than it is worth.
 
+use super::scan::Scan;
+
 /// How many messages a batch may have.
 pub const MOST_PARTS: usize = 100;
 
@@ -42,6 +44,28 @@ pub const PARAMS: [&str; 13] = [
     "requestState",
     "uri",
 ];
+
+/// The names in the result of `elicitation/create`.
+pub const ANSWER: [&str; 3] = ["action", "content", "_meta"];
+
+/// The names in a result that asks for input.
+pub const ROUND: [&str; 3] = ["resultType", "inputRequests", "requestState"];
+
+/// The names in an error.
+pub const ERROR: [&str; 3] = ["code", "message", "data"];
+
+/// The names in the `data` of an error that names links.
+pub const LINKS: [&str; 1] = ["elicitations"];
+
+/// True if an object has one of these names twice, or in other letters.
+pub fn repeats<const N: usize>(object: &[u8], known: &'static [&'static str; N]) -> bool {
+    let mut seen = Seen::new(known);
+    let read = Scan::new(object).object(|scan, name| {
+        seen.see(name);
+        scan.value().map(drop)
+    });
+    read.is_some() && seen.twice.is_some()
+}
 
 /// Which of some names an object has had, and the first that was there twice or in other letters.
 pub struct Seen<const N: usize> {
@@ -92,6 +116,19 @@ fn resembles(name: &str, known: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_object_that_repeats_a_name_is_found() {
+        for (object, repeated) in [
+            (r#"{"action":"accept","content":{"action":1}}"#, false),
+            (r#"{"action":"accept","action":"accept"}"#, true),
+            (r#"{"action":"accept","Content":{}}"#, true),
+            (r#"{"a\u0063tion":"accept","action":"decline"}"#, true),
+            ("[1]", false),
+        ] {
+            assert_eq!(repeats(object.as_bytes(), &ANSWER), repeated, "{object}");
+        }
+    }
 
     #[test]
     fn names_in_other_letters_are_found() {

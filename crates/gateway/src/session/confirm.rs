@@ -141,10 +141,13 @@ impl Session {
         } else {
             "mcp.elicitation.confirm.call"
         };
-        let words = [("tool", tool.into()), ("server", server.into())];
+        let shown = one_line(tool, PREVIEW_EACH);
+        let words = [("tool", shown.as_str().into()), ("server", server.into())];
         let mut message = self.rules.locale.say(key, &words);
-        if let Some(arguments) = params["arguments"].as_object() {
-            message += &preview(arguments);
+        match &params["arguments"] {
+            Value::Null => {}
+            Value::Object(arguments) => message += &preview(arguments),
+            _ => return None,
         }
         let mut params =
             json!({"message": message, "requestedSchema": {"type": "object", "properties": {}}});

@@ -6,7 +6,7 @@
 use midcall_core::wire::{
     Asked, ElicitRequestParams, ElicitationCompleteParams, Mode, UrlElicitationRequired, code,
 };
-use midcall_core::{Answer, Asker, Elicitation, Link};
+use midcall_core::{Answer, Asker, Elicitation, Link, is_ambiguous};
 use midcall_desk::{Outcome, Unavailable, Withdrawn};
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,16 +17,25 @@ use super::candidates::Candidates;
 use super::errand::Stage;
 use super::question::{Question, WantedBy};
 use super::{Act, Session, verdict};
-use crate::frame::{Frame, Id, Members};
+use crate::frame::{ERROR, Frame, Id, LINKS, Members, PARAMS, repeats};
 
 /// How many links one call may need, all in all.
 const MOST: usize = 16;
 
 #[derive(Deserialize)]
 struct RpcError<'a> {
-    code: i64,
+    /// Some clients take `-32042.0` for `-32042`.
+    code: f64,
     #[serde(borrow)]
     data: Option<&'a RawValue>,
+}
+
+/// What an error says about links.
+enum Needed {
+    Nothing,
+    Links(UrlElicitationRequired),
+    /// It can be read in two ways, or names links in a way that can't be read.
+    Unclear,
 }
 
 impl Session {
@@ -37,9 +46,16 @@ impl Session {
         self.leaves_one(Mode::Url) || (self.in_rounds && can)
     }
 
-    /// An error in the place of one that names a link which nobody should open.
+    /// An error in the place of one that names a link which nobody should open, or whose links can't be judged.
     pub(super) fn refused_links(&self, id: &Id, error: &[u8]) -> Option<Frame> {
-        let needed = links(error)?;
+        let needed = match links(error) {
+            Needed::Nothing => return None,
+            Needed::Links(needed) => needed,
+            Needed::Unclear => {
+                let told = "midcall: the server's error was refused: it may name links, and has a member twice, in other letters or of the wrong type";
+                return Some(Frame::error(Some(id), code::INTERNAL_ERROR, told));
+            }
+        };
         let asker = self.asker();
         let refusal = needed.elicitations.iter().filter_map(url).find_map(|url| {
             let link = Link::read_allowing(&url, asker.host.as_deref(), &asker.links);
@@ -53,14 +69,17 @@ impl Session {
     pub(super) fn warned_links(&self, frame: &Frame, error: &[u8]) -> Option<Frame> {
         #[derive(Deserialize)]
         struct Data {
-            data: Needed,
+            data: Elicitations,
         }
         #[derive(Deserialize)]
-        struct Needed {
+        struct Elicitations {
             elicitations: Vec<Value>,
         }
         let asker = self.asker();
-        let named: Vec<String> = links(error)?.elicitations.iter().filter_map(url).collect();
+        let Needed::Links(named) = links(error) else {
+            return None;
+        };
+        let named: Vec<String> = named.elicitations.iter().filter_map(url).collect();
         let mut needed = serde_json::from_slice::<Data>(error).ok()?.data;
         let mut is_warned = false;
         for (question, url) in needed.elicitations.iter_mut().zip(named) {
@@ -91,7 +110,7 @@ impl Session {
         let Some(errand) = self.errands.get(call) else {
             return false;
         };
-        let Some(needed) = members.error.and_then(links) else {
+        let Some(Needed::Links(needed)) = members.error.map(links) else {
             return false;
         };
         let urls: Vec<String> = needed.elicitations.iter().filter_map(url).collect();
@@ -214,21 +233,38 @@ impl Session {
         let error = frame.peek().and_then(|(_, members)| members.error);
         let said = error.and_then(|error| serde_json::from_slice::<Said>(error).ok());
         let said = said.map(|said| said.message).unwrap_or_default();
-        let server = self.server.asker.server.as_str();
-        let why = self.rules.locale.say(key, &[("server", server.into())]);
+        let why = self.say(key);
         let words = Value::from(format!("{said} (midcall: {why})").trim_start()).to_string();
         (frame.with(&["error", "message"], &words)).unwrap_or_else(|| frame.clone())
     }
 }
 
 /// The links that an error names.
-fn links(error: &[u8]) -> Option<UrlElicitationRequired> {
-    let error: RpcError<'_> = serde_json::from_slice(error).ok()?;
-    if error.code != code::URL_ELICITATION_REQUIRED {
-        return None;
+fn links(error: &[u8]) -> Needed {
+    if repeats(error, &ERROR) {
+        return Needed::Unclear;
     }
-    let needed = UrlElicitationRequired::read(serde_json::from_str(error.data?.get()).ok()?);
-    needed.ok().filter(|needed| !needed.elicitations.is_empty())
+    let data = match serde_json::from_slice(error) {
+        Ok(RpcError { code, data }) if code == code::URL_ELICITATION_REQUIRED as f64 => data,
+        _ => return Needed::Nothing,
+    };
+    let Some(data) = data.map(RawValue::get) else {
+        return Needed::Nothing;
+    };
+    if is_ambiguous(data) || repeats(data.as_bytes(), &LINKS) {
+        return Needed::Unclear;
+    }
+    let data: Value = serde_json::from_str(data).unwrap_or_default();
+    let links = data["elicitations"].as_array().into_iter().flatten();
+    let mut links = links.map(Value::to_string);
+    if links.any(|link| repeats(link.as_bytes(), &PARAMS)) {
+        return Needed::Unclear;
+    }
+    match UrlElicitationRequired::read(data) {
+        Ok(needed) if needed.elicitations.is_empty() => Needed::Nothing,
+        Ok(needed) => Needed::Links(needed),
+        Err(_) => Needed::Unclear,
+    }
 }
 
 fn url(params: &ElicitRequestParams) -> Option<String> {

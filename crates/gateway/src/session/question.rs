@@ -6,7 +6,7 @@ use midcall_core::catalog::Locale;
 use midcall_core::wire::{
     Action, Asked, ElicitRequestParams, ElicitResult, Revision, Telling, code, meta,
 };
-use midcall_core::{Answer, Elicitation, Problem, Unfit, Values, Wanted};
+use midcall_core::{Answer, Elicitation, Problem, Unfit, Values, Wanted, is_ambiguous};
 use midcall_desk::{By, Outcome, Route, Unavailable};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::Rules;
 use super::candidates::Candidates;
 use super::model::Model;
-use crate::frame::{Frame, Id, Members};
+use crate::frame::{ANSWER, Frame, Id, Members, repeats};
 use crate::times::FASTEST_ANSWER;
 
 /// A question that is not answered yet.
@@ -220,6 +220,10 @@ impl Question {
         result: &[u8],
         rules: &Rules,
     ) -> Result<Option<Frame>, Refused> {
+        if repeats(result, &ANSWER) || str::from_utf8(result).is_ok_and(is_ambiguous) {
+            let why = "it has a member twice, or in other letters";
+            return Err(Refused::unreadable(&why));
+        }
         let unread =
             serde_json::from_slice(result).map_err(|_| Refused::unreadable(&"it is not JSON"));
         let result = ElicitResult::read(unread?).map_err(|why| Refused::unreadable(&why))?;

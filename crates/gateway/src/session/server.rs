@@ -11,9 +11,13 @@ use super::{Act, Session, sampling};
 use crate::era::legacy;
 use crate::frame::{Frame, Id, Kind, Members};
 use crate::route::Route;
+use crate::unseen::one_line;
 
 /// How many questions may be open at once. The desk has its own, lower bounds.
 pub const MOST_QUESTIONS: usize = 1_000;
+
+/// How many characters of a server's name are shown.
+const LONGEST_NAME: usize = 200;
 
 /// Why a server that several clients share can't ask one of them.
 const ANYBODYS: &str =
@@ -130,7 +134,8 @@ impl Session {
         self.server.runs_tasks = server.runs_tasks;
         self.server.asker.version = server.asker.version;
         if !server.asker.server.is_empty() {
-            self.server.asker.server = server.asker.server;
+            // It stands in sentences of our own, where it must not look like more than a name.
+            self.server.asker.server = one_line(&server.asker.server, LONGEST_NAME);
         }
         edited
     }

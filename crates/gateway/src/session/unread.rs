@@ -8,11 +8,13 @@ use memchr::memmem;
 use midcall_core::link::Verdict;
 use midcall_core::wire::{Input, InputRequiredResult, Revision};
 use midcall_core::{Asker, Elicitation, ElicitationError, Limits, Wanted};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::question::{At, Question, WantedBy};
 use super::{Act, Session};
-use crate::frame::{Frame, Id};
+use crate::era::{is_round, is_unclear};
+use crate::frame::{Frame, Id, Members, PARAMS, repeats};
 use crate::route::Route;
 
 impl Session {
@@ -25,7 +27,8 @@ impl Session {
         why: &ElicitationError,
         acts: &mut Vec<Act>,
     ) -> Result<(), String> {
-        let may_pass = why.is_unknown() && self.modes().form;
+        let has_link = frame.peek().is_some_and(|(_, members)| has_link(&members));
+        let may_pass = why.is_unknown() && self.modes().form && !has_link;
         if !may_pass || !self.rules.routes.has(Route::Client) {
             return Err(why.to_string());
         }
@@ -54,17 +57,20 @@ impl Session {
 }
 
 impl Session {
-    /// True if a result of a modern server asks what can't be passed on as it is: a question beyond a bound, or a link
-    /// that is refused or warned about.
+    /// True if a result of a modern server asks what can't be passed on as it is: a question that can't be read or is
+    /// beyond a bound, or a link that is refused or warned about.
     pub fn must_judge(&self, result: &[u8]) -> bool {
         let name = InputRequiredResult::RESULT_TYPE.as_bytes();
         let has = |text: &[u8]| memmem::find(result, text).is_some();
-        if !has(name) && !has(b"\\u") {
+        if !has(name) && !has(b"\\u") || !is_round(result) {
             return false;
         }
         let Ok(Ok(round)) = serde_json::from_slice(result).map(InputRequiredResult::read) else {
-            return false;
+            return true;
         };
+        if is_unclear(result) {
+            return true;
+        }
         round.input_requests.0.iter().any(|(_, request)| {
             let Input::Elicit(params) = &request.input else {
                 return false;
@@ -73,6 +79,9 @@ impl Session {
                 return true;
             };
             let params = serde_json::to_string(&params).unwrap_or_default();
+            if repeats(params.as_bytes(), &PARAMS) {
+                return true;
+            }
             match Elicitation::read(&params, self.asker(), &self.rules.limits) {
                 Ok(Elicitation {
                     wanted: Wanted::Link(link),
@@ -83,6 +92,12 @@ impl Session {
             }
         })
     }
+}
+
+/// True if a question has a link, whatever its mode is.
+fn has_link(members: &Members<'_>) -> bool {
+    let params = (members.params).and_then(|json| serde_json::from_slice::<Value>(json).ok());
+    params.is_some_and(|params| params.get("url").is_some())
 }
 
 /// A question in the place of one that can't be read: it has a deadline and calls, and no fields.

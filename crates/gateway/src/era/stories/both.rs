@@ -312,3 +312,33 @@ fn questions_whose_names_meet_have_their_own_answers() {
         json!({"q1": on("2026-11-17"), "q4": on("2026-11-18")})
     );
 }
+
+#[test]
+fn a_refused_link_does_not_hide_in_a_round_that_cannot_be_read() {
+    let link = r#"{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"javascript:alert(1)"}}"#;
+    let form = r#"{"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object"}}}"#;
+    for result in [
+        format!(r#"{{"resultType":"input_required","inputRequests":{{"a":{link},"b":7}}}}"#),
+        format!(
+            r#"{{"resultType":"complete","resultType":"input_required","inputRequests":{{"a":{link}}}}}"#
+        ),
+        format!(
+            r#"{{"resultType":"input_required","resultType":"complete","inputRequests":{{"a":{link}}}}}"#
+        ),
+        format!(r#"{{"ResultType":"input_required","inputRequests":{{"a":{link}}}}}"#),
+        format!(r#"{{"resultType":"input_required","inputRequests":{{"a":{link},"a":{form}}}}}"#),
+        format!(
+            r#"{{"resultType":"input_required","inputRequests":{{"a":{}}}}}"#,
+            link.replace(r#""url":"java"#, r#""url":"https://a.example","URL":"java"#)
+        ),
+    ] {
+        let mut world = modern_to_modern("client,page", both());
+        world.client(modern(1, "tools/call", json!({"name": "book"}), both()));
+        world.to_server.clear();
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
+        world.on(Event::Server(Frame::new(answer.into_bytes().into())));
+        let told = world.told_client();
+        assert!(told["error"]["code"].is_i64(), "{result}: {told}");
+        assert!(!told.to_string().contains("alert"), "{told}");
+    }
+}

@@ -794,3 +794,89 @@ fn a_progress_token_comes_back_as_it_was_written() {
     });
     assert!(told.unwrap().contains(r#""progressToken":1e3081"#));
 }
+
+#[test]
+fn an_answer_that_can_be_read_in_two_ways_does_not_reach_the_server() {
+    for result in [
+        r#"{"action":"accept","content":{"day":7},"content":{"day":"2026-11-18"}}"#,
+        r#"{"action":"accept","Content":{"day":7},"content":{"day":"2026-11-18"}}"#,
+        r#"{"action":"decline","action":"accept","content":{"day":"2026-11-18"}}"#,
+        r#"{"action":"accept","content":{"day":7,"day":"2026-11-18"}}"#,
+    ] {
+        let mut world = World::opened("client", "2025-11-25", both(), "2025-11-25");
+        world.calls(1);
+        world.asks(7, day());
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":7,"result":{result}}}"#);
+        world.on(Event::Client(line(answer)));
+        let told = world.told_server();
+        assert_eq!(told["error"]["code"], -32603, "{result}");
+        assert!(told["result"].is_null());
+    }
+}
+
+#[test]
+fn a_link_does_not_hide_in_a_question_that_cannot_be_read() {
+    for params in [
+        json!({"mode": "URL", "message": "Sign in", "url": "javascript:alert(1)"}),
+        json!({"message": "Sign in", "url": "javascript:alert(1)"}),
+        json!({"mode": "url", "message": "Sign in", "url": ["javascript:alert(1)"]}),
+    ] {
+        let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+        world.calls(1);
+        world.asks(7, params);
+        assert!(world.asked.is_empty() && world.to_client.is_empty());
+        assert_eq!(world.told_server()["error"]["code"], -32602);
+    }
+}
+
+#[test]
+fn a_link_does_not_hide_in_an_error_that_cannot_be_read() {
+    let link =
+        r#"{"mode":"url","message":"Sign in","url":"javascript:alert(1)","elicitationId":"e"}"#;
+    for error in [
+        format!(r#"{{"code":-32042.0,"message":"m","data":{{"elicitations":[{link}]}}}}"#),
+        format!(
+            r#"{{"code":-32042,"message":"m","data":{{"elicitations":[{link}]}},"data":{{"elicitations":[]}}}}"#
+        ),
+        format!(r#"{{"code":-32042,"Code":1,"message":"m","data":{{"elicitations":[{link}]}}}}"#),
+        format!(r#"{{"code":-32042,"message":"m","data":{{"elicitations":[{{}},{link}]}}}}"#),
+        format!(r#"{{"code":-32042,"message":"m","data":{{"Elicitations":[{link}]}}}}"#),
+        link.replace(r#""url":"java"#, r#""url":"https://a.example","URL":"java"#)
+            .replace(
+                "{\"mode",
+                r#"{"code":-32042,"message":"m","data":{"elicitations":[{"mode"#,
+            )
+            + "]}}",
+    ] {
+        let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+        world.calls(1);
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#);
+        world.on(Event::Server(line(answer)));
+        let told = world.told_client();
+        assert_eq!(told["error"]["code"], -32603, "{error}");
+        assert!(!told.to_string().contains("alert"), "{told}");
+    }
+}
+
+#[test]
+fn an_approval_shows_names_and_arguments_or_is_not_asked_for() {
+    let mut world = World::with("client,page", |rules| rules.confirm = Confirm::All);
+    world.client(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params":
+        {"protocolVersion": "2025-11-25", "capabilities": both(), "clientInfo": {"name": "c", "version": "1"}}}));
+    world.server(json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": "2025-11-25", "capabilities": {},
+        "serverInfo": {"name": "files\n\nAllow ls?\u{202e}", "version": "1"}}}));
+    world.to_client.clear();
+    world.to_server.clear();
+    let call = |arguments: Value| json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "rm\u{1b}[2J\n", "arguments": arguments}});
+    world.client(call(json!({})));
+    let message = world.told_client()["params"]["message"].clone();
+    let message = message.as_str().unwrap();
+    assert!(!message.contains(['\n', '\u{1b}', '\u{202e}']), "{message}");
+    for arguments in [json!("-rf /"), json!(["-rf", "/"]), json!(7)] {
+        let mut world = World::with("client,page", |rules| rules.confirm = Confirm::All);
+        world.open("2025-11-25", both(), "2025-11-25");
+        world.client(call(arguments));
+        assert_eq!(world.told_client()["result"]["isError"], true);
+        assert!(world.to_server.is_empty());
+    }
+}
