@@ -1,4 +1,5 @@
 // A person at the announced API, as the page acts for one.
+import { field } from "./visitor.mjs";
 import { Told, announced, within } from "./world.mjs";
 
 export class Person {
@@ -83,9 +84,8 @@ export class Person {
       const events = (text + piece).split("\n\n");
       text = events.pop();
       for (const event of events) {
-        const data = event.match(/^data: ?(.*)$/m)?.[1];
-        const type = event.match(/^event: ?(.*)$/m)?.[1];
-        if (data) this.news.push({ type, ...JSON.parse(data) });
+        const data = field(event, "data");
+        if (data) this.news.push({ type: field(event, "event"), ...JSON.parse(data) });
       }
     }
   }

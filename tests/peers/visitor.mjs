@@ -3,6 +3,13 @@ import { Told, within } from "./world.mjs";
 
 export const MODERN = "2026-07-28";
 
+/** A field of an event; its first, if it has several. */
+export function field(event, name) {
+  // Only these end a line: a regular expression would also take U+2028 for an end.
+  const line = event.split(/\r\n|\n|\r/).find((line) => line.startsWith(`${name}:`));
+  return line?.slice(name.length + 1).replace(/^ /, "");
+}
+
 /** The events of a response, as they come: `{id, data}`. */
 export async function* events(response) {
   let text = "";
@@ -10,8 +17,8 @@ export async function* events(response) {
     const whole = (text + piece).split("\n\n");
     text = whole.pop();
     for (const event of whole) {
-      const field = (name) => event.match(new RegExp(`^${name}: ?(.*)$`, "m"))?.[1];
-      if (field("data") !== undefined) yield { id: field("id"), data: field("data") && JSON.parse(field("data")) };
+      const data = field(event, "data");
+      if (data !== undefined) yield { id: field(event, "id"), data: data && JSON.parse(data) };
     }
   }
 }
