@@ -67,6 +67,11 @@ describe("messages of a server that can be read in two ways", () => {
     ["a title twice", `{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"string","title":"Name","title":"Password"}}}}}`, { code: -32602 }],
   ]) test(name, () => suite.peers.refuses(bytes, { id: 7, ...expected }));
 
+  for (const [name, id] of Object.entries({ "null": "null", "an object": "{}", "a list": "[7]", "true": "true", "1e999": "1e999", "5,000 characters": `"${"x".repeat(5_000)}"` })) {
+    const bytes = `{"jsonrpc":"2.0","id":${id},"method":"elicitation/create","params":${JSON.stringify(link("javascript:alert(1)"))}}`;
+    test(`an id that is ${name}`, () => suite.peers.refuses(bytes, { why: /needs an id/ }));
+  }
+
   test("an answer with a second result doesn't reach the client", async () => {
     const { peers } = suite;
     const call = await peers.call();

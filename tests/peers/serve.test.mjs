@@ -1,35 +1,18 @@
 // `midcall serve`: many servers behind one gateway.
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { BOOKED, TABLE } from "./jobs.mjs";
 import { Person } from "./person.mjs";
+import { serve, upstream } from "./serving.mjs";
 import { Guest, callModern } from "./visitor.mjs";
-import { ALL, AT_ONCE, BINARY, Client, Process, SERVERS, folder as newFolder, listen, plain, until } from "./world.mjs";
+import { ALL, AT_ONCE, Client, SERVERS, listen, plain, until } from "./world.mjs";
 
 const FORM = { elicitation: { form: {} } };
 const NUMBERED = ["/bin/sh", join(import.meta.dirname, "sdk/plain/numbered.sh")];
 const text = ({ result }) => result.content[0].text;
 /** How many clients come at once. */
 const CROWD = ALL ? 500 : 100;
-
-/** A gateway with that file, and the addresses it tells. */
-async function serve(file, env = {}, ...flags) {
-  const folder = newFolder();
-  await writeFile(join(folder, "midcall.toml"), file);
-  const announce = join(folder, "announce.json");
-  const gateway = new Process([BINARY, "serve", "--no-open", "--announce", announce, "--config", join(folder, "midcall.toml"), ...flags], { env });
-  const count = file.split("[upstream.").length - 1;
-  const urls = {};
-  for (let told = 0; told < count && !flags.includes("--check"); told++) {
-    const [name, url] = (await gateway.told.next(({ unreadable }) => unreadable)).unreadable.split(" ");
-    urls[name] = url;
-  }
-  return { gateway, announce, urls, folder };
-}
-
-const upstream = (name, command, more = "") => `[upstream.${name}]\ncommand = ${JSON.stringify(command)}\n${more}\n`;
 
 describe("serve", { concurrency: AT_ONCE }, () => {
   test("many servers, each at its path, and one page for all", async () => {

@@ -59,7 +59,8 @@ pub enum Kind<'a> {
         /// What is wrong with it.
         why: Wrong,
     },
-    /// A request that nobody can answer by its id. It passes unopened.
+    /// A request that nobody can answer by its id. A server's is refused; a client's passes unopened where no call
+    /// needs an approval.
     Odd,
 }
 

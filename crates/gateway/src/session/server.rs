@@ -122,7 +122,14 @@ impl Session {
                 tracing::warn!("a message of the server was refused: {why}");
                 return acts.push(Act::ToServer(Frame::refused(id.as_ref(), why)));
             }
-            Kind::Response { id: None } | Kind::Odd => None,
+            // It could be a question, and an answer to it couldn't be checked.
+            Kind::Odd => {
+                let told = "midcall: a request needs an id that is a number or a short text";
+                tracing::warn!("a request of the server was refused: nobody can answer its id");
+                let error = Frame::error(None, code::INVALID_REQUEST, told);
+                return acts.push(Act::ToServer(error));
+            }
+            Kind::Response { id: None } => None,
         };
         acts.push(Act::ToClient(edited.unwrap_or(frame)));
     }

@@ -880,3 +880,27 @@ fn an_approval_shows_names_and_arguments_or_is_not_asked_for() {
         assert!(world.to_server.is_empty());
     }
 }
+
+#[test]
+fn a_question_by_an_id_that_nobody_can_answer_is_refused() {
+    for id in [
+        Value::Null,
+        json!({}),
+        json!([1]),
+        json!(true),
+        json!("x".repeat(5_000)),
+    ] {
+        let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+        world.calls(1);
+        let params = json!({"mode": "url", "message": "Sign in", "url": "javascript:alert(1)", "elicitationId": "e"});
+        world.server(
+            json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params}),
+        );
+        assert!(world.asked.is_empty() && world.to_client.is_empty());
+        let told = world.told_server();
+        assert_eq!(
+            (&told["id"], &told["error"]["code"]),
+            (&Value::Null, &json!(-32600))
+        );
+    }
+}
