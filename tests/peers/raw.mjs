@@ -131,8 +131,12 @@ export class Between {
     }
     const { announce, command } = await wrap(server.command, "--server-era", era, ...flags);
     const client = new Wire(command, { env });
-    if (!isModern) await client.open(capabilities);
-    return Object.assign(new Between(), { client, server, announce, capabilities, isModern });
+    const peers = Object.assign(new Between(), { client, server, announce, capabilities, isModern });
+    if (!isModern) {
+      await client.open(capabilities);
+      await peers.settles();
+    }
+    return peers;
   }
 
   /** The client sends bytes as they are, and the end of the line. */
