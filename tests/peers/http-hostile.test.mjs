@@ -3,16 +3,15 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { browse, tab } from "./browser.mjs";
+import { hangUp, raw as sendRaw, socket, statuses } from "./sockets.mjs";
 import { Guest } from "./visitor.mjs";
 import { Process, plain, until, within, wrap } from "./world.mjs";
 
 const PING = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}';
 let front;
-const sockets = [];
 
 before(async () => {
   const { announce, command } = await wrap(plain(), "--listen", "127.0.0.1:0");
@@ -23,25 +22,7 @@ before(async () => {
   front = { url, port: Number(new URL(url).port), servers, heard: () => readFile(file, "utf8").catch(() => "") };
 });
 
-async function socket() {
-  const one = connect(front.port, "127.0.0.1");
-  sockets.push(one);
-  one.on("error", () => {}); // it may be closed on us
-  await once(one, "connect");
-  return one;
-}
-
-/** Sends bytes and gives all that comes back until the other side closes. */
-async function raw(bytes) {
-  const one = await socket();
-  let said = "";
-  one.setEncoding("latin1").on("data", (text) => (said += text));
-  one.write(bytes);
-  await within(once(one, "close"), `the end of ${bytes.slice(0, 200)}`);
-  return said;
-}
-
-const statuses = (said) => [...said.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => Number(status));
+const raw = (bytes) => sendRaw(front.port, bytes);
 
 /** A request by hand: its headers may be anything. */
 function post(headers, { body = PING, target = "/mcp", host = `Host: 127.0.0.1:${front.port}` } = {}) {
@@ -134,7 +115,7 @@ describe("hostile clients of the front", () => {
     await within(Promise.race([asked.promise, open]), "a question in an open stream");
     const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${front.port}\r\nContent-Type: application/json\r\n`;
     for (let n = 0; n < 1_000; n++) {
-      const one = await socket();
+      const one = await socket(front.port);
       one.write(n % 2 ? head : `${head}Content-Length: 1000\r\n\r\n{"jsonrpc"`);
     }
     const guest = await Guest.at(front.url);
@@ -142,7 +123,7 @@ describe("hostile clients of the front", () => {
     flooded.resolve();
     assert.equal(JSON.parse((await open).result.content[0].text)[0].result.content.word, "here", "a stream that was open stays");
     await Promise.all([guest.leave(), asks.leave()]);
-    sockets.splice(0).forEach((socket) => socket.destroy());
+    hangUp();
   });
 
   test("a thousand streams of one client are bounded, and others are served", async () => {
