@@ -21,6 +21,10 @@ const booking = (extras) => [
 ];
 const BOOKED = `Booked: ${SUMMARY}, extras [Dog], notes none`;
 
+const SIGN_IN = "Sign in to your mail";
+/** What midcall adds to it, since the link leads to this machine and its server has no host. */
+const LOCAL = "\n\n⚠ This link opens a program on your own computer, not a website";
+
 const CLIENTS = ["sdk-1", "sdk-1.20", "python", "rmcp", "sdk-2", "python-modern", "rmcp-modern"];
 /** Those that are met without elicitation, too. Python's take a second to start: `asks.test.mjs` has them. */
 const QUIET = ["sdk-1", "rmcp", "sdk-2", "rmcp-modern"];
@@ -70,7 +74,8 @@ for (const [how, through] of Object.entries({ directly: (server) => server, "beh
       if (sdk === "sdk-1.20") continue; // Its revision has no words for links.
       test(`${sdk}: a sign-in by a link`, async () => {
         const command = await through(example("sign_in"));
-        const steps = [{ tool: "count_mail", answers: [accept("Sign in to your mail")] }];
+        const message = how === "directly" ? SIGN_IN : SIGN_IN + LOCAL;
+        const steps = [{ tool: "count_mail", answers: [accept(message)] }];
         const client = new Client(sdk, { command, declare: "form+url", steps });
         const { params } = await client.tells("asked");
         assert.match(await (await fetch(params.url)).text(), /You are signed in/);

@@ -62,10 +62,15 @@ pub fn modern_params(
     let read =
         text.and_then(|text| ElicitRequestParams::read(serde_json::from_str(text).ok()?).ok());
     let written = read.and_then(|mut params| {
-        if let Asked::Url { elicitation_id, .. } = &mut params.asked {
-            *elicitation_id = None;
+        let id = match &mut params.asked {
+            Asked::Url { elicitation_id, .. } => elicitation_id.take(),
+            Asked::Form { .. } => None,
+        };
+        let mut params = params.write(Revision::V2026_07_28).ok()?;
+        if let Some(id) = id {
+            // Not required any more, and some clients still can't read a link without it.
+            params.insert("elicitationId".into(), id.into());
         }
-        let params = params.write(Revision::V2026_07_28).ok()?;
         serde_json::value::to_raw_value(&params).ok()
     });
     let params = written.or(as_it_came);

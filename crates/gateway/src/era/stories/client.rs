@@ -64,11 +64,11 @@ fn a_question_is_a_round_and_its_answer_reaches_the_waiting_request() {
 }
 
 #[test]
-fn a_link_has_no_id_in_this_era() {
+fn a_link_keeps_its_id_for_clients_that_cannot_read_one_without() {
     let mut params = link("in");
     params["elicitationId"] = "e1".into();
-    let (mut world, round) = asked(params);
-    assert_eq!(round["inputRequests"]["q1"]["params"], link("in"));
+    let (mut world, round) = asked(params.clone());
+    assert_eq!(round["inputRequests"]["q1"]["params"], params);
     world.client(back(2, &round, json!({"q1": {"action": "accept"}})));
     assert_eq!(world.told_server()["result"], json!({"action": "accept"}));
     world.server(json!({"jsonrpc": "2.0", "method": "notifications/elicitation/complete", "params": {"elicitationId": "e1"}}));
@@ -207,7 +207,9 @@ fn links_that_a_call_needs_are_asked_in_it_and_the_call_made_again() {
     };
     world.server(needs(&json!(1)));
     let round = world.told_client()["result"].clone();
-    assert_eq!(round["inputRequests"]["q1"]["params"], link("in"));
+    let mut params = link("in");
+    params["elicitationId"] = "e".into();
+    assert_eq!(round["inputRequests"]["q1"]["params"], params);
     world.client(back(2, &round, json!({"q1": {"action": "accept"}})));
     let again = world.told_server();
     assert_eq!(again["params"]["name"], "book");
