@@ -1,7 +1,8 @@
 // A server with bad intentions: questions that nobody should be asked. Forms beyond every bound, links that lead nowhere good, secrets in disguise.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { OUTCOME, WORD, elicit, form, link, shared } from "./raw.mjs";
+import { OUTCOME, WORD, elicit, form, link, shared, text } from "./raw.mjs";
+import { until } from "./world.mjs";
 
 /** Forms that can't be read, by what they are; `true` if a bound is the reason. */
 const UNREADABLE = {
@@ -156,17 +157,29 @@ describe("links that nobody should open", () => {
   for (const isModern of [false, true]) {
     describe(`by a round, for a ${isModern ? "modern" : "legacy"} client`, () => {
       const suite = shared({ era: "modern", isModern });
-      const round = async (peers, result) => {
+      /** Why nobody is asked: the call fails, or it is made again with a cancelled question. */
+      const refusal = async (peers, result) => {
         const call = await peers.call();
         const counts = peers.counts;
         peers.server.write(`{"jsonrpc":"2.0","id":${JSON.stringify(call.known)},"result":${result}}`);
-        return { response: await call.response, counts };
+        let error;
+        call.response.then((response) => (error = response.error));
+        await until(() => error || peers.server.lines.length > counts.server);
+        const { id, params } = error ? {} : await peers.server.hears(({ method }) => method === "tools/call");
+        if (!error) {
+          assert.deepEqual(params.inputResponses, { a: { action: "cancel" } });
+          peers.server.send({ id, result: { resultType: "complete", ...text("done") } });
+          assert.equal((await call.response).result.content[0].text, "done");
+        }
+        const { client } = peers.since(counts);
+        assert.ok(client.every((line) => !/alert|elicitation\/create/.test(line)), client.join("\n"));
+        return { why: error?.message ?? params._meta[OUTCOME].a.reason, counts };
       };
       const asks = (params) => JSON.stringify({ resultType: "input_required", inputRequests: { a: { method: "elicitation/create", params } }, requestState: "s" });
       for (const [url, why] of Object.entries(REFUSED)) {
         test(shown(url), async () => {
-          const { response, counts } = await round(suite.peers, asks(link(url, { elicitationId: undefined })));
-          assert.match(response.error.message, why);
+          const { why: told, counts } = await refusal(suite.peers, asks(link(url, { elicitationId: undefined })));
+          assert.match(told, why);
           isKept(suite.peers, counts, url);
         });
       }
@@ -185,15 +198,12 @@ describe("links that nobody should open", () => {
         ["input_required in escapes", `{"resultType":"input\\u005frequired","inputRequests":{"a":${J}}}`],
       ]) {
         test(`in disguise: ${name}`, async () => {
-          const { response } = await round(suite.peers, result);
-          assert.ok(response.error.code < 0);
-          assert.doesNotMatch(JSON.stringify(response), /alert/);
+          assert.doesNotMatch((await refusal(suite.peers, result)).why, /alert/);
         });
       }
 
       test("a form of 201 fields", async () => {
-        const { response } = await round(suite.peers, asks(UNREADABLE["201 fields"][0]));
-        assert.match(response.error.message, /200/);
+        assert.match((await refusal(suite.peers, asks(UNREADABLE["201 fields"][0]))).why, /200/);
       });
     });
   }
