@@ -5,7 +5,6 @@ use midcall_core::{Form, Limits, Values};
 use serde_json::Value;
 
 use crate::ajv::Ajv;
-use crate::hostile;
 use crate::side::{Side, figure};
 
 const FIVE_FIELDS: &str = r#"{"type":"object","properties":{
@@ -46,7 +45,6 @@ pub fn run() {
         PATTERN_VALUES,
         &mut ajv,
     );
-    hostile::run();
 }
 
 /// A question comes, is answered and forgotten: from texts to a verdict.

@@ -1,4 +1,8 @@
-//! What a server might send to harm us: refused or answered, in how much time and memory.
+//! What a peer might send to harm us: refused or answered, in how much time and memory.
+
+mod bounds;
+mod crowd;
+mod ordinary;
 
 use std::time::Instant;
 
@@ -10,8 +14,15 @@ use crate::side::median;
 
 const ROUNDS: usize = 5;
 
-/// Prints `name: ours X (refused|answered), peak M` for each of them.
+/// Prints a line for each of them.
 pub fn run() {
+    bounds::run();
+    crowd::run();
+    schemas();
+}
+
+/// Prints `name: ours X (refused|answered), peak M` for forms that are made to be dear.
+fn schemas() {
     let megabyte = format!(
         r#"{{"type":"object","properties":{{"a":{{"type":"string","title":"{}"}}}}}}"#,
         "x".repeat(1 << 20)

@@ -28,6 +28,7 @@ const AREAS: &[(&str, fn())] = &[
     ("core", core::run),
     ("desk", desk::run),
     ("frame", frame::run),
+    ("hostile", hostile::run),
     ("http", http::run),
     ("server", server::run),
     ("web", web::run),

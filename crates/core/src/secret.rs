@@ -123,6 +123,9 @@ const ALL: [Secret; 10] = [
 /// Letters that a phrase needs before it counts in pieces: "to Ken" is not a token.
 const TELLING: usize = 6;
 
+/// Words before a phrase that may change what it means. Those before them aren't looked at.
+const NEAR: usize = 12;
+
 /// Where a text stands.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
@@ -171,7 +174,7 @@ fn rank_at(words: &[String], start: usize, kind: Kind) -> Option<usize> {
         let in_order = in_order.filter(|entry| entry.phrase == spaced);
         let in_pieces = table.entries(&whole).iter().filter(|_| may_join);
         let asked = in_order.chain(in_pieces).filter(|entry: &&Entry| {
-            let before = table.spoken(&words[..start]);
+            let before = table.last_spoken(&words[..start], NEAR);
             let next = words[end + 1..]
                 .iter()
                 .find(|word| !table.silent.contains(*word));
@@ -182,12 +185,14 @@ fn rank_at(words: &[String], start: usize, kind: Kind) -> Option<usize> {
     best
 }
 
-/// Whether the words around a phrase let it mean a secret that this field is for. `alone`
+/// Whether the words around a phrase, up to [`NEAR`] of those before, let it mean a secret that this field is for. `alone`
 /// says that the phrase needs no help.
 fn is_asked(before: &[&String], next: Option<&String>, kind: Kind, alone: bool) -> bool {
     let table = &*TABLE;
-    let dozen = &before[before.len().saturating_sub(12)..];
-    let near = dozen.rsplit(|word| *word == ",").next().unwrap_or_default();
+    let near = before
+        .rsplit(|word| *word == ",")
+        .next()
+        .unwrap_or_default();
     if near.iter().any(|word| table.denied.contains(*word))
         || near.last().is_some_and(|word| table.other.contains(*word))
         || next.is_some_and(|word| table.about.contains(word))

@@ -103,7 +103,7 @@ function ranksIn(words, kind) {
       for (const joined of new Set([parts.join(""), whole])) {
         for (const { phrase, rank, alone } of PHRASES.get(joined) ?? []) {
           const fits = parts.join(" ") === phrase || (mayJoin && joined === whole);
-          if (fits && isAsked(spoken(words.slice(0, start)), spoken(words.slice(end + 1))[0], kind, alone)) found.push(rank);
+          if (fits && isAsked(lastSpoken(words, start), words.slice(end + 1).find(isSpoken), kind, alone)) found.push(rank);
         }
       }
     }
@@ -111,19 +111,34 @@ function ranksIn(words, kind) {
   return found;
 }
 
+/** @param {string} word */
+function isSpoken(word) {
+  return !SILENT.has(word);
+}
+
 /** Without silent words. @param {string[]} words */
 function spoken(words) {
-  return words.filter((word) => !SILENT.has(word));
+  return words.filter(isSpoken);
+}
+
+/** Words before a phrase that may change what it means. Those before them aren't looked at. */
+const NEAR = 12;
+
+/** The last words before a place, without silent ones. @param {string[]} words @param {number} end */
+function lastSpoken(words, end) {
+  /** @type {string[]} */
+  const found = [];
+  for (let at = end - 1; at >= 0 && found.length < NEAR; at--) if (isSpoken(words[at])) found.unshift(words[at]);
+  return found;
 }
 
 /**
- * Whether the words around a phrase let it mean a secret that this field is for. `alone` says
+ * Whether the words around a phrase, up to `NEAR` of those before, let it mean a secret that this field is for. `alone` says
  * that the phrase needs no help.
  * @param {string[]} before @param {string | undefined} next @param {number} kind @param {boolean} alone
  */
 function isAsked(before, next, kind, alone) {
-  const dozen = before.slice(-12);
-  const near = dozen.slice(dozen.lastIndexOf(",") + 1);
+  const near = before.slice(before.lastIndexOf(",") + 1);
   if (near.some((word) => DENIED.has(word)) || OTHER.has(near.at(-1) ?? "") || ABOUT.has(next ?? "")) return false;
   if (kind !== PROSE) return alone || !next || next === ",";
   // Up to four words may stand between: "your GitHub personal access token".

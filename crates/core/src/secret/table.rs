@@ -151,12 +151,13 @@ impl Table {
         next.is_some_and(|(joined, _)| joined.starts_with(letters))
     }
 
-    /// Words without the silent ones.
-    pub fn spoken<'a>(&self, words: &'a [String]) -> Vec<&'a String> {
-        words
-            .iter()
-            .filter(|word| !self.silent.contains(*word))
-            .collect()
+    /// The last words, at most so many, without the silent ones.
+    pub fn last_spoken<'a>(&self, words: &'a [String], most: usize) -> Vec<&'a String> {
+        let backwards = words.iter().rev();
+        let spoken = backwards.filter(|word| !self.silent.contains(*word));
+        let mut last: Vec<_> = spoken.take(most).collect();
+        last.reverse();
+        last
     }
 }
 
