@@ -162,4 +162,18 @@ mod tests {
             assert_eq!((wrong.line, wrong.column), (line, column), "{text:?}");
         }
     }
+
+    #[test]
+    fn a_file_that_is_nested_without_end_is_refused() {
+        let levels = 60_000;
+        for text in [
+            format!("a = {}{}", "[".repeat(levels), "]".repeat(levels)),
+            format!("a = {}1{}", "{a=".repeat(levels), "}".repeat(levels)),
+            format!("{}a = 1", "a.".repeat(levels)),
+            format!("[{}a]", "a.".repeat(levels)),
+        ] {
+            assert!(read::<toml::Table>(&text).is_err());
+            assert!(read_with::<toml::Table>(&text, |_| None).is_err());
+        }
+    }
 }
