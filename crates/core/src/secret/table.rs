@@ -165,3 +165,20 @@ fn split(splitter: &Splitter, entry: &str) -> Vec<String> {
     let clauses = splitter.clauses(&fold(entry), Reading::default());
     clauses.into_iter().flatten().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looking at all words each time would take 10^10 steps: every phrase of a hostile text is one such time.
+    #[test]
+    fn words_far_before_a_phrase_are_not_looked_at() {
+        let words = vec!["pin".to_owned(); 100_000];
+        for _ in 0..100_000 {
+            assert_eq!(TABLE.last_spoken(&words, 12).len(), 12);
+        }
+        let silent = TABLE.silent.iter().next().unwrap().clone();
+        let words = ["a".to_owned(), silent, "b".to_owned()];
+        assert_eq!(TABLE.last_spoken(&words, 12), [&words[0], &words[2]]);
+    }
+}

@@ -462,25 +462,6 @@ fn names_that_are_required_again_and_again_are_required_once() {
     assert_eq!(form.fields.iter().last().unwrap().name, "x");
 }
 
-/// Looking at all words before each phrase took seconds for one such form, and minutes for these.
-#[test]
-fn words_that_may_ask_for_secrets_are_read_once() {
-    let words = "p1n \u{440}in c0de ".repeat(130);
-    let fields: Map<_, _> = (0..90)
-        .map(|n| {
-            (
-                format!("f{n}"),
-                json!({"type": "string", "description": words}),
-            )
-        })
-        .collect();
-    for _ in 0..20 {
-        let form = read(json!({"type": "object", "properties": fields})).unwrap();
-        let found = form.walk().iter().filter_map(|(_, it)| it.secret()).count();
-        assert_eq!(found, 0, "nobody asks for it");
-    }
-}
-
 #[test]
 fn all_rules_of_a_form_share_the_effort_of_a_check() {
     let wide = json!({"allOf": vec![json!({"minimum": 0}); 400]});
