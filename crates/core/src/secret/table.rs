@@ -178,7 +178,7 @@ mod tests {
             assert_eq!(TABLE.last_spoken(&words, 12).len(), 12);
         }
         let silent = TABLE.silent.iter().next().unwrap().clone();
-        let words = ["a".to_owned(), silent, "b".to_owned()];
+        let words = ["pin".to_owned(), silent, "code".to_owned()];
         assert_eq!(TABLE.last_spoken(&words, 12), [&words[0], &words[2]]);
     }
 }
