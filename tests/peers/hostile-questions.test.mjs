@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { OUTCOME, WORD, elicit, form, link, shared, text } from "./raw.mjs";
-import { until } from "./world.mjs";
 
 /** Forms that can't be read, by what they are; `true` if a bound is the reason. */
 const UNREADABLE = {
@@ -92,6 +91,44 @@ const REFUSED = {
 };
 const shown = (url) => JSON.stringify(url).slice(0, 60);
 
+describe("schemas that lead nowhere", () => {
+  const suite = shared();
+  const $ref = (to) => ({ $ref: to });
+  /** Groups of ten within each other, which are ten to the ninth fields. */
+  const tens = Object.fromEntries(Array.from({ length: 10 }, (_, n) => {
+    const inner = Object.fromEntries(Array.from({ length: 10 }, (_, k) => [`p${k}`, $ref(`#/$defs/d${n - 1}`)]));
+    return [`d${n}`, n ? { type: "object", properties: inner } : { type: "string" }];
+  }));
+  const within = ($defs, a) => form({}, { requestedSchema: { type: "object", properties: { a }, $defs } });
+  test("a thousand million fields by reference are counted, not built", async () => {
+    const { message } = await suite.peers.refuses(JSON.stringify(elicit(within(tens, $ref("#/$defs/d9")))), { id: 7, code: -32602 });
+    assert.match(message, /more than 200 fields/);
+  });
+
+  for (const [name, params] of Object.entries({
+    "a reference to itself": form({ a: $ref("#") }),
+    "references in a circle": within({ a: $ref("#/$defs/b"), b: $ref("#/$defs/a") }, $ref("#/$defs/a")),
+    "a reference to another machine": form({ a: $ref("https://evil.example/schema") }),
+    "a reference to a file": form({ a: $ref("file:///etc/passwd") }),
+    "a pattern that would fill the memory": form({ a: { type: "string", pattern: "((a{1000}){1000}){1000}" } }),
+    "a wait beyond all clocks": { ...WORD, _meta: { "dev.midcall/timeoutMs": 1e300 } },
+    "a wait before all clocks": { ...WORD, _meta: { "dev.midcall/timeoutMs": -1 } },
+  })) {
+    test(`${name} is asked or refused, once, and the next question is served`, async () => {
+      const { peers } = suite;
+      const call = await peers.call();
+      const { id, response } = peers.asks(params);
+      await peers.settles();
+      const asked = peers.client.lines.filter((line) => line.includes(`"id":"${id}"`)).length;
+      if (asked) peers.answer((await peers.question()).id, { action: "decline" });
+      const { result, error } = await response;
+      assert.deepEqual([asked, result?.action, error === undefined], asked ? [1, "decline", true] : [0, undefined, false]);
+      await call.ends();
+      await peers.serves();
+    });
+  }
+});
+
 describe("links that nobody should open", () => {
   /** Nothing of the link has reached the client. */
   function isKept(peers, counts, url) {
@@ -157,32 +194,30 @@ describe("links that nobody should open", () => {
   for (const isModern of [false, true]) {
     describe(`by a round, for a ${isModern ? "modern" : "legacy"} client`, () => {
       const suite = shared({ era: "modern", isModern });
-      /** Why nobody is asked: the call fails, or it is made again with a cancelled question. */
-      const refusal = async (peers, result) => {
+      const round = async (peers, result) => {
         const call = await peers.call();
         const counts = peers.counts;
         peers.server.write(`{"jsonrpc":"2.0","id":${JSON.stringify(call.known)},"result":${result}}`);
-        let error;
-        call.response.then((response) => (error = response.error));
-        await until(() => error || peers.server.lines.length > counts.server);
-        const { id, params } = error ? {} : await peers.server.hears(({ method }) => method === "tools/call");
-        if (!error) {
-          assert.deepEqual(params.inputResponses, { a: { action: "cancel" } });
-          peers.server.send({ id, result: { resultType: "complete", ...text("done") } });
-          assert.equal((await call.response).result.content[0].text, "done");
-        }
+        return { call, counts };
+      };
+      /** The server is called again with a cancel for its question and the reason, and the client is asked nothing. */
+      const isCancelled = async (peers, result, why) => {
+        const { call, counts } = await round(peers, result);
+        const again = await peers.server.hears(({ method }) => method === "tools/call");
+        assert.deepEqual(again.params.inputResponses, { a: { action: "cancel" } });
+        const { state, reason } = again.params._meta[OUTCOME].a;
+        assert.equal(state, "unavailable");
+        assert.match(reason, why);
+        peers.server.send({ id: again.id, result: { resultType: "complete", ...text("done") } });
+        assert.deepEqual((await call.response).result.content, text("done").content);
         const { client } = peers.since(counts);
-        assert.ok(client.every((line) => !/alert|elicitation\/create/.test(line)), client.join("\n"));
-        return { why: error?.message ?? params._meta[OUTCOME].a.reason, counts };
+        assert.deepEqual(client.map((line) => JSON.parse(line).id), [call.id], "the result is all that the client gets");
       };
       const asks = (params) => JSON.stringify({ resultType: "input_required", inputRequests: { a: { method: "elicitation/create", params } }, requestState: "s" });
       for (const [url, why] of Object.entries(REFUSED)) {
-        test(shown(url), async () => {
-          const { why: told, counts } = await refusal(suite.peers, asks(link(url, { elicitationId: undefined })));
-          assert.match(told, why);
-          isKept(suite.peers, counts, url);
-        });
+        test(shown(url), () => isCancelled(suite.peers, asks(link(url, { elicitationId: undefined })), why));
       }
+      test("a form of 201 fields", () => isCancelled(suite.peers, asks(UNREADABLE["201 fields"][0]), /200/));
 
       const J = JSON.stringify({ method: "elicitation/create", params: link("javascript:alert(1)", { elicitationId: undefined }) });
       for (const [name, result] of [
@@ -194,17 +229,18 @@ describe("links that nobody should open", () => {
         ["inputRequests twice", `{"resultType":"input_required","inputRequests":{"a":${J}},"inputRequests":{}}`],
         ["a key twice", `{"resultType":"input_required","inputRequests":{"a":${J},"a":{"method":"roots/list"}}}`],
         ["mode URL", `{"resultType":"input_required","inputRequests":{"a":${J.replace('"url"', '"URL"')}}}`],
-        ["url and URL", `{"resultType":"input_required","inputRequests":{"a":${J.replace('"url":"java', '"url":"https://example.com/","URL":"java')}}}`],
-        ["input_required in escapes", `{"resultType":"input\\u005frequired","inputRequests":{"a":${J}}}`],
       ]) {
         test(`in disguise: ${name}`, async () => {
-          assert.doesNotMatch((await refusal(suite.peers, result)).why, /alert/);
+          const { call } = await round(suite.peers, result);
+          const response = await call.response;
+          assert.ok(response.error.code < 0);
+          assert.doesNotMatch(JSON.stringify(response), /alert/);
         });
       }
-
-      test("a form of 201 fields", async () => {
-        assert.match((await refusal(suite.peers, asks(UNREADABLE["201 fields"][0]))).why, /200/);
-      });
+      for (const [name, result, why] of [
+        ["url and URL", `{"resultType":"input_required","inputRequests":{"a":${J.replace('"url":"java', '"url":"https://example.com/","URL":"java')}}}`, /./],
+        ["input_required in escapes", `{"resultType":"input\\u005frequired","inputRequests":{"a":${J}}}`, /javascript/],
+      ]) test(`in disguise: ${name}`, () => isCancelled(suite.peers, result, why));
     });
   }
 

@@ -124,11 +124,11 @@ export class McpElicitationElement extends HTMLElement {
     const question = atOnce(request);
     asked.rare = !question;
     if (question) begin(question);
-    else fetched(request, this.#voice.tag, this.#server()).then(begin);
+    else fetched(request, this.#voice.tag, this.#origin).then(begin);
   }
 
-  /** What the host of this element knows of the asking server. */
-  #server() {
+  /** What links of the asking server are judged by. */
+  get #origin() {
     const links = this.getAttribute("server-links");
     return { asker: this.getAttribute("server-host") ?? undefined, allowed: links?.split(" ") };
   }

@@ -247,9 +247,9 @@ impl Session {
         self.is_shared = true;
     }
 
-    /// True if a request of the server may belong to any of several clients.
+    /// True if a request of the server may belong to any of several clients. A round belongs to its call.
     fn is_anybodys(&self, calls: &Candidates) -> bool {
-        self.is_shared && self.has_candidates(calls)
+        self.is_shared && !self.in_round && self.has_candidates(calls)
     }
 
     /// Whether nothing would happen here to a request of a client that can do these.
