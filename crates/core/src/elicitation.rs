@@ -44,6 +44,8 @@ pub struct Elicitation {
     pub timeout_ms: Option<u64>,
     /// Whether accepting it destroys something, as the server says.
     pub destructive: bool,
+    /// True if a field of the form asks for a secret, which belongs in URL mode.
+    pub asks_secret: bool,
     /// The params for surfaces that read them by themselves: as they came on the wire, and with
     /// hints and marks where surfaces look for them.
     params: Box<RawValue>,
@@ -156,11 +158,13 @@ impl Elicitation {
         }
         let timeout_ms = params.timeout_ms();
         let destructive = params.is_destructive();
+        let mut asks_secret = false;
         let wanted = match params.asked {
             Asked::Form { requested_schema } => {
                 let mut form = Form::from_value(requested_schema, limits)?;
                 let marks = mark::of(&form);
-                if !marks.is_empty() {
+                asks_secret = !marks.is_empty();
+                if asks_secret {
                     let mut shown: Value = serde_json::from_str(raw.get()).map_err(not_json)?;
                     mark::apply(&mut shown["requestedSchema"], &marks);
                     raw = serde_json::value::to_raw_value(&shown).map_err(not_json)?;
@@ -183,6 +187,7 @@ impl Elicitation {
             asker,
             timeout_ms,
             destructive,
+            asks_secret,
             params: raw,
         })
     }

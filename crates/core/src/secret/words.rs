@@ -73,7 +73,7 @@ pub fn is_unspaced(letter: char) -> bool {
 /// Takes texts apart.
 pub struct Splitter {
     /// Words of scripts that are written without spaces.
-    unspaced: HashSet<String>,
+    unspaced: HashSet<Vec<char>>,
     /// Characters of the longest of them.
     longest: usize,
     /// Every word of a phrase that needs no help.
@@ -85,8 +85,8 @@ pub struct Splitter {
 impl Splitter {
     /// Knows these words of scripts that are written without spaces.
     pub fn new(unspaced: impl Iterator<Item = String>) -> Self {
-        let unspaced: HashSet<String> = unspaced.collect();
-        let longest = unspaced.iter().map(|word| word.chars().count()).max();
+        let unspaced: HashSet<Vec<char>> = unspaced.map(|word| word.chars().collect()).collect();
+        let longest = unspaced.iter().map(Vec::len).max();
         Self {
             unspaced,
             longest: longest.unwrap_or_default(),
@@ -142,14 +142,12 @@ impl Splitter {
             let mut at = 0;
             while at < run.len() {
                 let longest = self.longest.min(run.len() - at);
-                let mut words = (1..=longest)
-                    .rev()
-                    .map(|length| run[at..at + length].iter().collect::<String>());
-                match words.find(|word| self.unspaced.contains(word)) {
+                let mut words = (1..=longest).rev().map(|length| &run[at..at + length]);
+                match words.find(|word| self.unspaced.contains(*word)) {
                     Some(word) => {
-                        at += word.chars().count();
+                        at += word.len();
                         found.extend(Some(std::mem::take(&mut rest)).filter(|it| !it.is_empty()));
-                        found.push(word);
+                        found.push(word.iter().collect());
                     }
                     None => {
                         rest.push(run[at]);

@@ -12,7 +12,6 @@ use tokio::time::Instant;
 
 use super::calls::Wants;
 use super::candidates::Candidates;
-use super::plan::asks_secret;
 use super::question::{At, Question};
 use super::questions::Turn;
 use super::{Act, Session};
@@ -85,7 +84,7 @@ impl Session {
         };
         let is_risky = elicitation.destructive || tools.any(may_destroy);
         let may_risk = plan.model_may_confirm == Some(true);
-        can_be_told && !asks_secret(elicitation) && (may_risk || !is_risky)
+        can_be_told && !elicitation.asks_secret && (may_risk || !is_risky)
     }
 
     /// Tells the model what to ask, in a call that is open, or in the next that is.

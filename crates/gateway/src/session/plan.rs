@@ -154,7 +154,7 @@ impl Session {
         if let Some(why) = verdict::refusal(elicitation, self.rules.locale) {
             return Some(format!("this link is refused: {why}"));
         }
-        if plan.secrets != Some(Secrets::Allow) && asks_secret(elicitation) {
+        if plan.secrets != Some(Secrets::Allow) && elicitation.asks_secret {
             if plan.secrets == Some(Secrets::Refuse) {
                 let why = "this form asks for a secret, and the policy forbids that: use URL mode";
                 return Some(why.to_owned());
@@ -244,16 +244,5 @@ fn mode_of(elicitation: &Elicitation) -> Mode {
     match elicitation.wanted {
         Wanted::Form(_) => Mode::Form,
         Wanted::Link(_) => Mode::Url,
-    }
-}
-
-/// Whether a form asks for what belongs in URL mode.
-pub(super) fn asks_secret(elicitation: &Elicitation) -> bool {
-    match &elicitation.wanted {
-        Wanted::Form(form) => form
-            .walk()
-            .iter()
-            .any(|(_, field)| field.secret().is_some()),
-        Wanted::Link(_) => false,
     }
 }
