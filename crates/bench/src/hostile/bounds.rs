@@ -114,8 +114,8 @@ fn questions() {
     ordinary.beside("question with a member twice", twice.into());
 
     let link = |bytes: usize| {
-        let host = "https://xn--".to_owned() + &"a1".repeat(25) + ".example/";
-        let url = host.clone() + &"a".repeat(bytes - host.len());
+        let host = "https://xn--mnchen-3ya.example/";
+        let url = host.to_owned() + &"a".repeat(bytes - host.len());
         line(&json!({"mode": "url", "message": "?", "url": url}))
     };
     ordinary.beside("link of 8 KB", link(8 << 10));
