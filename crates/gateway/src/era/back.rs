@@ -63,8 +63,10 @@ pub(super) struct Call {
     pub(super) left: usize,
     pub(super) answers: JsonObject,
     pub(super) outcomes: JsonObject,
-    /// The links a person was sent to. Asked for again, they are not finished yet.
+    /// The links that a person agreed to open. Asked for again, they are not finished yet.
     pub(super) followed: HashSet<String>,
+    /// The links that a person is asked to open, by their keys.
+    pub(super) links: HashMap<String, String>,
     /// When it is made again.
     pub(super) again: Option<Instant>,
     /// The task that the server makes of it.
@@ -127,10 +129,13 @@ impl Back {
         members: &Peeked<'_>,
         steps: &mut Vec<Step>,
     ) {
-        let params: JsonObject = members
-            .params
-            .and_then(|params| serde_json::from_slice(params).ok())
-            .unwrap_or_default();
+        let params = members.params.map(serde_json::from_slice::<JsonObject>);
+        let Ok(params) = params.transpose() else {
+            let told = "midcall: the params can't be read, so they can't be said in the other era";
+            let error = Frame::error(Some(&id), code::INVALID_PARAMS, told);
+            return steps.push(Step::In(error));
+        };
+        let params = params.unwrap_or_default();
         let mut told = json!({});
         match method {
             "initialize" => {
@@ -246,6 +251,7 @@ impl Back {
             answers: JsonObject::new(),
             outcomes: JsonObject::new(),
             followed: HashSet::new(),
+            links: HashMap::new(),
             again: None,
             task: None,
         };
@@ -333,11 +339,21 @@ impl Back {
                 steps.push(Step::In(frame));
             }
             Kind::Request { id, .. } => steps.push(Step::Out(too_many_requests(&id))),
+            Kind::Wrong {
+                id: Some(id),
+                why,
+                is_answer: true,
+            } => self.server_says(now, Frame::refused_answer(&id, why), steps),
             // The session refuses what is wrong.
             Kind::Response { id: None } | Kind::Odd | Kind::Wrong { .. } => {
                 steps.push(Step::In(frame));
             }
         }
+    }
+
+    /// True if it has asked the session something by that id in a round, and so in a call that is known.
+    pub fn asks_in_round(&self, id: &Id) -> bool {
+        self.asked.contains_key(id)
     }
 
     /// Whether it has asked the session something by that id.

@@ -232,12 +232,14 @@ impl Beside {
 
     /// Whether it still waits for the answer to a question.
     pub fn asks(&self, id: &Id) -> bool {
-        self.asked.contains(id) || self.asks_in_round(id)
+        self.asked.contains(id) || self.back.as_ref().is_some_and(|back| back.asks(id))
     }
 
     /// True if it still waits for the answer to a question of a round.
     pub fn asks_in_round(&self, id: &Id) -> bool {
-        self.back.as_ref().is_some_and(|back| back.asks(id))
+        self.back
+            .as_ref()
+            .is_some_and(|back| back.asks_in_round(id))
     }
 }
 

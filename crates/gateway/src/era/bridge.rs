@@ -23,7 +23,7 @@ use super::opening::{Leg, Probe, discovered};
 use super::passing::Passing;
 use super::words::too_much;
 use crate::frame::{Frame, Id, Kind, OwnIds};
-use crate::session::{Act, Event, Rules, Session, gone_words, in_use, unclaimed};
+use crate::session::{Act, Event, Inseparable, Rules, Session, gone_words, in_use, unclaimed};
 
 pub struct Bridge {
     pub(super) session: Session,
@@ -165,8 +165,13 @@ impl Bridge {
 
     fn client_says(&mut self, now: Instant, frame: Frame, acts: &mut Vec<Act>) {
         if let Some((Kind::Request { id, method }, members)) = frame.peek() {
-            if let Some(unclaimed) = unclaimed(&frame, &members) {
-                return self.client_says(now, unclaimed, acts);
+            match unclaimed(&frame, &members) {
+                Ok(None) => {}
+                Ok(Some(unclaimed)) => return self.client_says(now, unclaimed, acts),
+                Err(_) => {
+                    let error = Frame::error(Some(&id), code::INVALID_PARAMS, Inseparable::WORDS);
+                    return acts.push(Act::ToClient(error));
+                }
             }
             let becomes_modern = members.revision.is_some() || method == "server/discover";
             let becomes_legacy = !becomes_modern && method == "initialize";
@@ -181,7 +186,8 @@ impl Bridge {
                 return acts.push(Act::ToClient(error));
             }
             if changes {
-                self.front = becomes_modern.then(|| Front::new(self.hold, self.patience));
+                self.front = becomes_modern
+                    .then(|| Front::new(self.hold, self.patience, self.session.is_shared()));
                 self.session.ask_in_rounds(becomes_modern);
             }
         }
@@ -369,11 +375,13 @@ impl Bridge {
             match step {
                 Step::In(frame) => {
                     // It may have been taken back in the same breath.
-                    let asks = |id: &Id| self.back.as_ref().is_some_and(|back| back.asks(id));
+                    let back = self.back.as_ref();
+                    let asks = |id: &Id| back.is_some_and(|back| back.asks(id));
+                    let is_round = |id: &Id| back.is_some_and(|back| back.asks_in_round(id));
                     match question(&frame) {
-                        Some(id) if asks(&id) => self.tell_round(now, frame, acts),
-                        Some(_) => {}
-                        None => self.tell(now, Event::Server(frame), acts),
+                        Some(id) if is_round(&id) => self.tell_round(now, frame, acts),
+                        Some(id) if !asks(&id) => {}
+                        _ => self.tell(now, Event::Server(frame), acts),
                     }
                 }
                 Step::Out(frame) => acts.push(Act::ToServer(frame)),

@@ -56,14 +56,14 @@ struct Plain {
 const MOST_WAITING: usize = 1_000;
 
 impl Front {
-    /// A client whose calls are held so long while somebody else thinks, and who may take so
-    /// long to come back.
-    pub fn new(hold: Option<Duration>, patience: Duration) -> Self {
+    /// `hold`: how long its calls stay open while a person answers elsewhere. `patience`: how long it may take to retry.
+    /// `is_shared`: several clients may speak here.
+    pub fn new(hold: Option<Duration>, patience: Duration, is_shared: bool) -> Self {
         Self {
             opening: Opening::NotYet,
             server: Value::Null,
             capabilities: json!({}),
-            parked: Parked::new(hold, patience),
+            parked: Parked::new(hold, patience, is_shared),
             following: Following::default(),
             plain: HashMap::new(),
             level: None,

@@ -28,6 +28,8 @@ pub struct Parked {
     hold: Option<Duration>,
     patience: Duration,
     count: u64,
+    /// True if the calls may be those of several clients, and one must not see what another is asked.
+    is_shared: bool,
 }
 
 /// How long a client that has nothing to ask may take to come back.
@@ -44,8 +46,9 @@ const NO_CALL: &str = "midcall: the client is asked in its calls, and none is op
 const TOO_MANY: &str = "midcall: too many questions are open";
 
 impl Parked {
-    pub fn new(hold: Option<Duration>, patience: Duration) -> Self {
+    pub fn new(hold: Option<Duration>, patience: Duration, is_shared: bool) -> Self {
         Self {
+            is_shared,
             calls: HashMap::new(),
             index: Index::default(),
             ids: HashMap::new(),
@@ -194,10 +197,12 @@ impl Parked {
         }
     }
 
-    /// Questions whose call is over are asked in another, or not at all.
+    /// Questions whose call is over are asked in another of the same client, or not at all.
     fn ask_elsewhere(&mut self, asks: Vec<Ask>, steps: &mut Vec<Step>) {
         for ask in asks {
-            if let Err((ask, _)) = self.ask(ask, None) {
+            if self.is_shared {
+                steps.push(Step::In(ask.unanswered()));
+            } else if let Err((ask, _)) = self.ask(ask, None) {
                 steps.push(Step::In(ask.unanswered()));
             }
         }

@@ -104,11 +104,12 @@ impl Back {
                         elicitation_id,
                     } = &mut params.asked
                     {
-                        if !call.followed.insert(url.clone()) {
+                        if call.followed.contains(url) {
                             // Not finished yet.
                             call.answers.insert(key, json!({"action": "accept"}));
                             continue;
                         }
+                        call.links.insert(key.clone(), url.clone());
                         elicitation_id.get_or_insert_with(|| {
                             self.own_ids.fresh().as_json().trim_matches('"').to_owned()
                         });
@@ -177,6 +178,13 @@ impl Back {
                     if told.is_empty() {
                         result.shift_remove("_meta");
                     }
+                }
+                let link = call.links.remove(&key);
+                if result
+                    .get("action")
+                    .is_some_and(|action| action == "accept")
+                {
+                    call.followed.extend(link);
                 }
                 call.answers.insert(key, Value::Object(result));
             }
@@ -251,12 +259,14 @@ pub fn is_round(result: &[u8]) -> bool {
         #[serde(borrow)]
         result_type: Option<Cow<'a, str>>,
     }
-    if repeats(result, &ROUND) {
-        let has = |text: &[u8]| memmem::find(result, text).is_some();
-        return has(InputRequiredResult::RESULT_TYPE.as_bytes()) || has(b"\\u");
+    let round = InputRequiredResult::RESULT_TYPE;
+    match serde_json::from_slice::<Typed<'_>>(result) {
+        Ok(typed) if !repeats(result, &ROUND) => typed.result_type.as_deref() == Some(round),
+        _ => {
+            let has = |text: &[u8]| memmem::find(result, text).is_some();
+            has(round.as_bytes()) || has(b"\\u")
+        }
     }
-    let typed = serde_json::from_slice::<Typed<'_>>(result);
-    typed.is_ok_and(|typed| typed.result_type.as_deref() == Some(InputRequiredResult::RESULT_TYPE))
 }
 
 /// True if a result that needs answers first can be read in two ways.

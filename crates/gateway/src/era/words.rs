@@ -43,9 +43,8 @@ pub fn meta_of(members: &Members<'_>) -> Value {
     let params = members
         .params
         .and_then(|json| serde_json::from_slice::<Value>(json).ok());
-    params
-        .map(|mut params| params["_meta"].take())
-        .unwrap_or_default()
+    let told = params.and_then(|mut params| Some(params.get_mut("_meta")?.take()));
+    told.filter(Value::is_object).unwrap_or_default()
 }
 
 /// A question in words of this era, and what it asks if it is a person's to answer.

@@ -58,6 +58,8 @@ pub enum Kind<'a> {
         id: Option<Id>,
         /// What is wrong with it.
         why: Wrong,
+        /// True if it answers something: then the one who asked has to hear of it.
+        is_answer: bool,
     },
     /// A request that nobody can answer by its id. A server's is refused; a client's passes unopened where no call
     /// needs an approval.
@@ -85,6 +87,8 @@ pub struct Members<'a> {
     pub result: Option<&'a [u8]>,
     /// `error`, whatever it is.
     pub error: Option<&'a [u8]>,
+    /// `params._meta`, if it is an object.
+    pub meta: Option<&'a [u8]>,
     /// `params.inputResponses`.
     pub responses: Option<&'a [u8]>,
     /// True if `params._meta` says how questions ended.
@@ -107,8 +111,14 @@ impl Members<'_> {
 
 impl Frame {
     /// A line as it came, with its end or without.
+    ///
+    /// Bytes that aren't UTF-8 become U+FFFD, as many readers take them: the message that is judged is the one that its
+    /// receiver gets.
     pub fn new(line: Bytes) -> Self {
-        Self(line)
+        match str::from_utf8(&line) {
+            Ok(_) => Self(line),
+            Err(_) => Self(String::from_utf8_lossy(&line).into_owned().into()),
+        }
     }
 
     /// A message of our own.
@@ -123,6 +133,12 @@ impl Frame {
         let id = id.map_or("null", Id::as_json);
         let error = json!({"code": code, "message": message});
         Self::line(&format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#))
+    }
+
+    /// What counts as the answer in the place of one that nobody may pass on.
+    pub fn refused_answer(id: &Id, why: Wrong) -> Self {
+        let told = format!("midcall: the answer was refused: {why}");
+        Self::error(Some(id), code::INTERNAL_ERROR, &told)
     }
 
     /// The answer to a message that nobody may pass on.
@@ -210,14 +226,15 @@ impl Frame {
         if !scan.is_done() {
             return None;
         }
+        let is_answer = members.result.is_some() || members.error.is_some();
         if let Some(name) = seen.twice {
             let kind = Kind::Wrong {
                 id: id.and_then(Id::read),
                 why: Wrong::Ambiguous(name),
+                is_answer: is_answer && method.is_none(),
             };
             return Some((kind, Members::default()));
         }
-        let is_answer = members.result.is_some() || members.error.is_some();
         let kind = match (method, id) {
             (Some(method), None) => Kind::Notification { method },
             (Some(method), Some(id)) => match Id::read(id) {
@@ -240,7 +257,11 @@ fn batch(mut scan: Scan<'_>) -> Option<Kind<'static>> {
         parts += 1;
         is_nested |= part.first() == Some(&b'[');
     })?;
-    let wrong = |why| Kind::Wrong { id: None, why };
+    let wrong = |why| Kind::Wrong {
+        id: None,
+        why,
+        is_answer: false,
+    };
     scan.is_done().then_some(match () {
         () if parts == 0 => wrong(Wrong::EmptyBatch),
         () if is_nested => wrong(Wrong::NestedBatch),
@@ -271,16 +292,20 @@ impl<'a> Members<'a> {
                 "progressToken" => self.progress_token = Some(scan.value()?),
                 "progress" => self.progress = Some(scan.value()?),
                 "inputResponses" => self.responses = Some(scan.value()?),
-                "_meta" if scan.peek()? == b'{' => scan.object(|scan, name| {
-                    let value = scan.value()?;
-                    match name {
-                        "progressToken" => self.progress_token = Some(value),
-                        meta::PROTOCOL_VERSION => self.revision = Some(value),
-                        meta::OUTCOME => self.tells_outcome = true,
-                        _ => {}
-                    }
-                    Some(())
-                })?,
+                "_meta" if scan.peek()? == b'{' => {
+                    let start = scan.at();
+                    scan.object(|scan, name| {
+                        let value = scan.value()?;
+                        match name {
+                            "progressToken" => self.progress_token = Some(value),
+                            meta::PROTOCOL_VERSION => self.revision = Some(value),
+                            meta::OUTCOME => self.tells_outcome = true,
+                            _ => {}
+                        }
+                        Some(())
+                    })?;
+                    self.meta = Some(scan.since(start));
+                }
                 _ => {
                     scan.value()?;
                 }
@@ -314,6 +339,7 @@ mod tests {
         let wrong = |id_: Option<&str>, why| Kind::Wrong {
             id: id_.map(id),
             why,
+            is_answer: false,
         };
         for (line, kind) in [
             (
@@ -365,7 +391,11 @@ mod tests {
         let why = Wrong::LongBatch;
         assert_eq!(
             batch(MOST_PARTS + 1).peek().unwrap().0,
-            Kind::Wrong { id: None, why }
+            Kind::Wrong {
+                id: None,
+                why,
+                is_answer: false
+            }
         );
     }
 

@@ -102,7 +102,8 @@ impl Places {
     /// Places for that many connections in all.
     pub fn new(most: usize) -> Self {
         Self {
-            most_served: most.saturating_sub(KEPT + WAITING),
+            // A process that may open few files still serves its page.
+            most_served: most.saturating_sub(KEPT + WAITING).max(most / 4).max(1),
             most_fresh: WAITING_FRESH.min(most / 2).max(WAITING),
             all: Mutex::default(),
             crowded: Notify::new(),

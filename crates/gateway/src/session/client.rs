@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::calls::Wants;
 use super::errand::Stage;
 use super::question::{At, Question, State, WantedBy};
-use super::{Act, Session, Turn, unclaimed};
+use super::{Act, Inseparable, Session, Turn, unclaimed};
 use crate::era::legacy;
 use crate::frame::{Frame, Id, Kind, Members};
 
@@ -19,8 +19,17 @@ impl Session {
             acts.push(Act::ToClient(Frame::error(None, code::PARSE_ERROR, told)));
             return;
         };
-        if let Some(unclaimed) = unclaimed(&frame, &members) {
-            return self.client_says(now, unclaimed, acts);
+        match unclaimed(&frame, &members) {
+            Ok(None) => {}
+            Ok(Some(unclaimed)) => return self.client_says(now, unclaimed, acts),
+            Err(_) => {
+                let id = match &kind {
+                    Kind::Request { id, .. } => Some(id),
+                    _ => None,
+                };
+                let error = Frame::error(id, code::INVALID_PARAMS, Inseparable::WORDS);
+                return acts.push(Act::ToClient(error));
+            }
         }
         let act = match kind {
             Kind::Request { id, .. } if self.server_gone.is_some() => {
@@ -105,7 +114,12 @@ impl Session {
                 return;
             }
             Kind::Odd => None,
-            Kind::Wrong { id, why } => {
+            Kind::Wrong {
+                id: Some(id),
+                why,
+                is_answer: true,
+            } => return self.client_says(now, Frame::refused_answer(&id, why), acts),
+            Kind::Wrong { id, why, .. } => {
                 return acts.push(Act::ToClient(Frame::refused(id.as_ref(), why)));
             }
         };

@@ -1,5 +1,6 @@
 //! Calls that a person agrees to before the server gets them.
 
+use midcall_core::catalog::Locale;
 use midcall_core::wire::meta;
 use midcall_core::{Answer, Asker, Elicitation, is_ambiguous, secret};
 use midcall_desk::{Outcome, Withdrawn};
@@ -146,7 +147,7 @@ impl Session {
         let mut message = self.rules.locale.say(key, &words);
         match &params["arguments"] {
             Value::Null => {}
-            Value::Object(arguments) => message += &preview(arguments),
+            Value::Object(arguments) => message += &preview(arguments, self.rules.locale),
             _ => return None,
         }
         let mut params =
@@ -163,17 +164,19 @@ impl Session {
 }
 
 /// A call's arguments, a line each, as far as people read them. Secrets are not shown.
-fn preview(arguments: &Map<String, Value>) -> String {
+fn preview(arguments: &Map<String, Value>, locale: Locale) -> String {
     let mut text = String::new();
-    for (name, value) in arguments {
-        let shown = masked(name, value);
+    for (nth, (name, value)) in arguments.iter().enumerate() {
+        let shown = masked(name, value, locale);
         let line = format!(
             "\n{}: {}",
             one_line(name, PREVIEW_EACH),
             one_line(&shown, PREVIEW_EACH)
         );
         if text.len() + line.len() > PREVIEW {
-            text += "\n…";
+            let more = [("count", (arguments.len() - nth).into())];
+            let more = locale.say("mcp.elicitation.confirm.more", &more);
+            text += &format!("\n… ({more})");
             break;
         }
         text += &line;
@@ -182,18 +185,18 @@ fn preview(arguments: &Map<String, Value>) -> String {
 }
 
 /// A value as it is shown: secrets, at any depth, are not. What nobody sees anyway is left out.
-fn masked(name: &str, value: &Value) -> String {
+fn masked(name: &str, value: &Value, locale: Locale) -> String {
     /// `left` is how many more values are looked at. Each takes a character, so the rest would be cut off.
-    fn mask(name: &str, value: &Value, depth: usize, left: &mut usize) -> Value {
+    fn mask(name: &str, value: &Value, depth: usize, left: &mut usize, locale: Locale) -> Value {
         *left = left.saturating_sub(1);
         if depth > 32 || secret::asks(name, None, None, None).is_some() {
-            return hidden(value).into();
+            return hidden(value, locale).into();
         }
         match value {
             Value::Object(members) => {
                 let mut shown = Map::new();
                 for (name, value) in members {
-                    shown.insert(name.clone(), mask(name, value, depth + 1, left));
+                    shown.insert(name.clone(), mask(name, value, depth + 1, left, locale));
                     if *left == 0 {
                         break;
                     }
@@ -203,7 +206,7 @@ fn masked(name: &str, value: &Value) -> String {
             Value::Array(items) => {
                 let mut shown = Vec::new();
                 for value in items {
-                    shown.push(mask("", value, depth + 1, left)); // Its name is no secret's.
+                    shown.push(mask("", value, depth + 1, left, locale)); // Its name is no secret's.
                     if *left == 0 {
                         break;
                     }
@@ -213,19 +216,23 @@ fn masked(name: &str, value: &Value) -> String {
             other => other.clone(),
         }
     }
-    match mask(name, value, 0, &mut (PREVIEW_EACH + 1)) {
+    match mask(name, value, 0, &mut (PREVIEW_EACH + 1), locale) {
         Value::String(text) => text,
         other => other.to_string(),
     }
 }
 
 /// That something is there which isn't shown, and how much of it.
-fn hidden(value: &Value) -> String {
+fn hidden(value: &Value, locale: Locale) -> String {
     let characters = match value {
         Value::String(text) => text.chars().count(),
         other => other.to_string().chars().count(),
     };
-    format!("(hidden, {characters} characters)")
+    let hidden = locale.say(
+        "mcp.elicitation.confirm.hidden",
+        &[("count", characters.into())],
+    );
+    format!("({hidden})")
 }
 
 #[cfg(test)]
@@ -236,16 +243,20 @@ mod tests {
     fn arguments_are_shown_as_far_as_people_read_them_and_secrets_are_not() {
         let arguments = json!({"path": "/a\nb", "apiKey": "s3cret", "deep": {"list": [{"password": "s3cret"}], "n": 1},
             "long": "x".repeat(10_000)});
-        let shown = preview(arguments.as_object().unwrap());
+        let shown = preview(arguments.as_object().unwrap(), Locale::EnUs);
         assert!(!shown.contains("s3cret"), "{shown}");
         assert!(shown.starts_with(
             "\npath: /a b\napiKey: (hidden, 6 characters)\ndeep: {\"list\":[{\"password\":\"(hidden, 6 characters)\"}],\"n\":1}\nlong: x"
         ));
         let odd = json!({"a\u{202e}b": "1\u{2028}2\u{1b}[31m\u{200b}"});
-        let shown = preview(odd.as_object().unwrap());
+        let shown = preview(odd.as_object().unwrap(), Locale::EnUs);
         assert_eq!(shown, "\na<U+202E>b: 1<U+2028>2<U+001B>[31m<U+200B>");
         let many: Map<String, Value> = (0..1_000).map(|n| (n.to_string(), n.into())).collect();
-        assert!(preview(&many).len() <= PREVIEW + "\n…".len());
+        let shown = preview(&many, Locale::EnUs);
+        let (lines, more) = shown.rsplit_once('\n').unwrap();
+        assert!(lines.len() <= PREVIEW);
+        let left = 1_000 - lines.trim_start().lines().count();
+        assert_eq!(more, format!("… ({left} more arguments)"));
     }
 
     /// Looking at the name for each of the entries would take 10^12 steps, and at each entry alone minutes.
@@ -253,9 +264,9 @@ mod tests {
     fn what_nobody_sees_costs_nothing() {
         let name = "\u{200b}".repeat(1_000_000);
         let long = json!({name: vec![0; 1_000_000], "then": vec![json!({"a": 1}); 1_000_000]});
-        let shown = preview(long.as_object().unwrap());
+        let shown = preview(long.as_object().unwrap(), Locale::EnUs);
         let lines: Vec<&str> = shown.trim_start().lines().collect();
         assert_eq!(lines.len(), 2);
-        assert!(lines.iter().all(|line| line.ends_with('…')), "{shown}");
+        assert!(lines[0].ends_with('…') && lines[1] == "… (1 more argument)");
     }
 }

@@ -3,6 +3,7 @@
 //! A client that knows nothing of links never sees that error. A person follows them on the
 //! page, and then the call is made again.
 
+use memchr::memmem;
 use midcall_core::wire::{
     Asked, ElicitRequestParams, ElicitationCompleteParams, Mode, UrlElicitationRequired, code,
 };
@@ -246,6 +247,7 @@ fn links(error: &[u8]) -> Needed {
     }
     let data = match serde_json::from_slice(error) {
         Ok(RpcError { code, data }) if code == code::URL_ELICITATION_REQUIRED as f64 => data,
+        Err(_) if memmem::find(error, b"32042").is_some() => return Needed::Unclear,
         _ => return Needed::Nothing,
     };
     let Some(data) = data.map(RawValue::get) else {

@@ -58,7 +58,7 @@ use question::{At, Question, State, WantedBy};
 use questions::Questions;
 pub use questions::Turn;
 pub use server::gone_words;
-pub use unclaimed::{forget_each, unclaimed};
+pub use unclaimed::{Inseparable, forget_each, unclaimed};
 
 /// What happened.
 pub enum Event {
@@ -242,6 +242,11 @@ impl Session {
         self.calls.has_any()
     }
 
+    /// True if several clients may share the session.
+    pub fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
     /// Several clients may share the session.
     pub fn share(&mut self) {
         self.is_shared = true;
@@ -298,9 +303,10 @@ impl Session {
             return;
         };
         if let WantedBy::Server(id) = &question.wanted_by {
-            let told = format!("midcall: {why}");
-            let error = Frame::error(Some(id), code::INTERNAL_ERROR, &told);
-            acts.push(Act::ToServer(error));
+            acts.push(Act::ToServer(match question.in_round {
+                true => question::refused(id, why),
+                false => Frame::error(Some(id), code::INTERNAL_ERROR, &format!("midcall: {why}")),
+            }));
         } else {
             let nobody = Outcome::Unavailable(Unavailable::NoRoute);
             self.question_ended(now, question, nobody, acts);

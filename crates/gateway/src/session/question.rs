@@ -28,6 +28,8 @@ pub struct Question {
     link: Option<String>,
     /// True if the question itself can't be read: then its answer can't be checked.
     is_unread: bool,
+    /// True if it is one of a round, which can't be answered with an error.
+    pub in_round: bool,
 }
 
 /// Who waits for the answer.
@@ -84,6 +86,7 @@ impl Question {
             at,
             link,
             is_unread: false,
+            in_round: false,
         }
     }
 

@@ -21,6 +21,9 @@ pub const METHOD: &str = "sampling/createMessage";
 /// What the specification has clients answer if their user refuses.
 const REJECTED: i64 = -1;
 
+/// The largest request that waits for an approval, in bytes. It is kept meanwhile.
+const LARGEST: usize = 1024 * 1024;
+
 /// How many characters of a prompt people are shown.
 const PREVIEW: usize = 4_000;
 
@@ -94,31 +97,48 @@ impl Session {
     /// What a person is asked; none if the request can't be shown as it is.
     fn approval(&self, members: &Members<'_>) -> Option<Elicitation> {
         let params = str::from_utf8(members.params?).ok()?;
-        if members.is_ambiguous || is_ambiguous(params) {
+        if params.len() > LARGEST || members.is_ambiguous || is_ambiguous(params) {
             return None;
         }
         let params: Value = serde_json::from_str(params).ok()?;
         let question = self.say("mcp.elicitation.sampling.ask");
-        let message = format!("{question}{}", prompt(&params, self.rules.locale));
+        let message = format!("{question}{}", prompt(&params, self.rules.locale)?);
         let params =
             json!({"message": message, "requestedSchema": {"type": "object", "properties": {}}});
         Elicitation::read(&params.to_string(), self.asker(), &self.rules.limits).ok()
     }
 }
 
-/// A prompt as people read it: who says what, line by line, and how much isn't shown.
-fn prompt(params: &Value, locale: Locale) -> String {
-    let system = params["systemPrompt"]
-        .as_str()
-        .map(|text| ("system", text.to_owned()));
-    let messages = params["messages"].as_array().into_iter().flatten();
+/// A prompt as people read it: who says what, line by line, and how much isn't shown. None if it isn't what the
+/// specification says.
+fn prompt(params: &Value, locale: Locale) -> Option<String> {
+    let system = match &params["systemPrompt"] {
+        Value::Null => None,
+        Value::String(text) => Some(("system", text.clone())),
+        _ => return None,
+    };
+    let context = match &params["includeContext"] {
+        Value::Null => None,
+        Value::String(text) if text == "none" => None,
+        Value::String(text) => Some(("includeContext", text.clone())),
+        _ => return None,
+    };
+    let tools = match &params["tools"] {
+        Value::Null => None,
+        tools => {
+            let tools = tools.as_array()?.iter();
+            let names = tools.map(|tool| tool["name"].as_str().map(str::to_owned));
+            Some(("tools", names.collect::<Option<Vec<_>>>()?.join(", ")))
+        }
+    };
+    let messages = params["messages"].as_array()?.iter();
     let said = messages.map(|message| {
         let role = message["role"].as_str().unwrap_or("?");
         (role, words(&message["content"]))
     });
     let mut shown = String::new();
     let (mut left, mut hidden) = (PREVIEW, 0);
-    for (role, text) in system.into_iter().chain(said) {
+    for (role, text) in context.into_iter().chain(tools).chain(system).chain(said) {
         let length = text.chars().count();
         let cut: String = text.chars().take(left).collect();
         hidden += length.saturating_sub(left);
@@ -134,7 +154,7 @@ fn prompt(params: &Value, locale: Locale) -> String {
         let more = locale.say("mcp.elicitation.sampling.more", &[("count", hidden.into())]);
         shown += &format!("\n\n… ({more})");
     }
-    shown
+    Some(shown)
 }
 
 /// The text of a message's content. Whatever isn't text is named by its type and size.
@@ -165,25 +185,33 @@ mod tests {
     #[test]
     fn a_prompt_is_shown_as_it_is_and_says_how_much_is_missing() {
         let params = json!({
-            "systemPrompt": "Be brief.",
+            "systemPrompt": "Be brief.", "includeContext": "allServers", "tools": [{"name": "rm"}, {"name": "ls"}],
             "messages": [
                 {"role": "user", "content": {"type": "text", "text": "Hi\nassistant: yes\u{1b}[2J\u{202e}"}},
                 {"role": "assistant", "content": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}, {"type": "text", "text": "Look"}]},
             ]
         });
         assert_eq!(
-            prompt(&params, Locale::EnUs),
-            "\n\nsystem: Be brief.\n\nuser: Hi\n    assistant: yes<U+001B>[2J<U+202E>\n\n\
+            prompt(&params, Locale::EnUs).unwrap(),
+            "\n\nincludeContext: allServers\n\ntools: rm, ls\n\nsystem: Be brief.\n\nuser: Hi\n    assistant: yes<U+001B>[2J<U+202E>\n\n\
              assistant: (image, 53 bytes)\n    Look"
         );
         let long = json!({"messages": [
             {"role": "user", "content": {"type": "text", "text": "x".repeat(5_000)}},
             {"role": "user", "content": {"type": "text", "text": "y".repeat(10)}},
         ]});
-        let shown = prompt(&long, Locale::EnUs);
+        let shown = prompt(&long, Locale::EnUs).unwrap();
         let end = &shown[shown.len() - 30..];
         assert!(!shown.contains('y'));
         assert!(end.ends_with("… (1010 more characters)"), "{end}");
-        assert_eq!(prompt(&json!({}), Locale::EnUs), "");
+        for odd in [
+            json!({}),
+            json!({"messages": {}}),
+            json!({"messages": [], "systemPrompt": ["x"]}),
+            json!({"messages": [], "includeContext": 1}),
+            json!({"messages": [], "tools": [1]}),
+        ] {
+            assert_eq!(prompt(&odd, Locale::EnUs), None, "{odd}");
+        }
     }
 }

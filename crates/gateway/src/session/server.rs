@@ -118,7 +118,15 @@ impl Session {
                 }
                 return;
             }
-            Kind::Wrong { id, why } => {
+            Kind::Wrong {
+                id: Some(id),
+                why,
+                is_answer: true,
+            } => {
+                tracing::warn!("an answer of the server was refused: {why}");
+                return self.server_says(now, Frame::refused_answer(&id, why), acts);
+            }
+            Kind::Wrong { id, why, .. } => {
                 tracing::warn!("a message of the server was refused: {why}");
                 return acts.push(Act::ToServer(Frame::refused(id.as_ref(), why)));
             }
@@ -201,7 +209,12 @@ impl Session {
         }
         let route = self.route(&elicitation, &calls, &plan);
         let wanted_by = WantedBy::Server(id.clone());
-        let new = |at| Question::new(elicitation.clone(), wanted_by.clone(), calls.clone(), at);
+        let new = |at| {
+            let mut question =
+                Question::new(elicitation.clone(), wanted_by.clone(), calls.clone(), at);
+            question.in_round = in_round;
+            question
+        };
         match route {
             Some(Route::Client) => {
                 let until = now + self.patience(&elicitation);

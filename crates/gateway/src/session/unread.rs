@@ -96,8 +96,9 @@ impl Session {
 
 /// True if a question has a link, whatever its mode is.
 fn has_link(members: &Members<'_>) -> bool {
-    let params = (members.params).and_then(|json| serde_json::from_slice::<Value>(json).ok());
-    params.is_some_and(|params| params.get("url").is_some())
+    let params = members.params.map(serde_json::from_slice::<Value>);
+    // What can't be read may well have one.
+    params.is_some_and(|params| params.map_or(true, |params| params.get("url").is_some()))
 }
 
 /// A question in the place of one that can't be read: it has a deadline and calls, and no fields.

@@ -1,6 +1,7 @@
 //! A modern client with a modern server.
 
-use midcall_core::Answer;
+use midcall_core::{Answer, Wanted};
+use midcall_desk::Route;
 
 use super::*;
 
@@ -211,6 +212,55 @@ fn a_round_is_asked_in_its_own_call_though_several_clients_share_the_server() {
     assert_eq!(told["id"], 2);
     assert!(told["result"]["inputRequests"]["k"].is_object());
     assert!(world.asked.is_empty());
+}
+
+#[test]
+fn a_link_that_nobody_agreed_to_is_asked_again_not_accepted() {
+    let forms = json!({"form": {}});
+    for outcome in ["decline", "refused", "accept"] {
+        let mut world = modern_to_modern("page", forms.clone());
+        world.client(modern(
+            1,
+            "tools/call",
+            json!({"name": "book"}),
+            forms.clone(),
+        ));
+        let sent = world.told_server();
+        let mut params = link("in");
+        if outcome == "refused" {
+            params["url"] = "javascript:alert(1)".into();
+        }
+        let round = |id: &Value| json!({"jsonrpc": "2.0", "id": id, "result": {"resultType": "input_required", "inputRequests": asks("k", params.clone())}});
+        world.server(round(&sent["id"]));
+        if let Some((turn, question)) = world.asked.pop() {
+            let Wanted::Link(link) = &question.wanted else {
+                panic!("a link was asked");
+            };
+            let answer = match outcome {
+                "accept" => Answer::Accepted(link.consent().unwrap()),
+                _ => Answer::Declined { reason: None },
+            };
+            let by = By {
+                route: Route::Page,
+                human: true,
+            };
+            world.on(Event::Ended(turn, Outcome::Answered(answer, by)));
+        }
+        let again = world.told_server();
+        let said = |told: &Value| told["params"]["inputResponses"]["k"]["action"].clone();
+        let expected = if outcome == "refused" {
+            "cancel"
+        } else {
+            outcome
+        };
+        assert_eq!(said(&again), expected);
+        world.server(round(&again["id"]));
+        world.passes(Duration::from_secs(1)); // It is left alone for a while.
+        match outcome {
+            "decline" => assert_eq!(world.asked.len(), 1, "a person is asked again"),
+            _ => assert_eq!(said(&world.told_server()), expected),
+        }
+    }
 }
 
 #[test]

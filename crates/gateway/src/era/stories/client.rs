@@ -343,3 +343,32 @@ fn a_client_changes_its_era_only_between_calls() {
     world.server(json!({"jsonrpc": "2.0", "id": sent["id"], "result": {"content": []}}));
     assert_eq!(world.told_client()["id"], 1);
 }
+
+#[test]
+fn a_meta_that_is_no_object_says_nothing() {
+    for odd in [json!("x"), json!(5), json!([1]), Value::Null] {
+        let mut world = World::new("client,page");
+        world.client(json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": odd}}));
+        world.server_answers(json!({}));
+        world.client(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "a", "_meta": odd}}));
+    }
+}
+
+#[test]
+fn what_one_window_was_asked_is_never_asked_in_another() {
+    let mut world = World::new("client,page");
+    world.bridge = world.bridge.shared();
+    let mut world = modern_to_legacy_in(world, both());
+    world.client(modern(1, "tools/call", json!({"name": "book"}), both()));
+    let first = world.told_server();
+    world.server(json!({"jsonrpc": "2.0", "id": "s7", "method": "elicitation/create", "params":
+        {"mode": "url", "message": "Sign in", "url": "https://example.com/", "elicitationId": "e"}}));
+    assert_eq!(world.told_client()["id"], 1);
+    world.client(modern(2, "tools/call", json!({"name": "book"}), both()));
+    world.told_server();
+    // The first call is over, and its window doesn't come back.
+    world.server(json!({"jsonrpc": "2.0", "id": first["id"], "result": {"content": []}}));
+    world.passes(Duration::from_secs(120));
+    let told = serde_json::to_string(&world.to_client).unwrap();
+    assert!(!told.contains("example.com"), "{told}");
+}

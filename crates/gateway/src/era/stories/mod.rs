@@ -164,7 +164,10 @@ fn discovered() -> Value {
 
 /// A modern client, and a legacy server that is open.
 fn modern_to_legacy(ask: &str, elicitation: Value) -> World {
-    let mut world = World::new(ask);
+    modern_to_legacy_in(World::new(ask), elicitation)
+}
+
+fn modern_to_legacy_in(mut world: World, elicitation: Value) -> World {
     world.client(modern(0, "tools/list", json!({}), elicitation));
     let probe = world.told_server();
     assert_eq!(probe["method"], "server/discover");

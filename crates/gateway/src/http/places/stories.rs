@@ -100,3 +100,14 @@ async fn places_are_kept_for_those_with_a_key() {
     drop(answering);
     assert_eq!(places.lock().served, 0);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_may_open_few_files_serves_its_page_all_the_same() {
+    for most in [1, 128, 448] {
+        let places = Arc::new(Places::new(most));
+        let one = places.enter();
+        let (_answering, arrival) = one.0.answer();
+        arrival.complete();
+        assert!(!one.0.is_crowded(), "{most}");
+    }
+}

@@ -304,10 +304,6 @@ fn a_client_cannot_say_it_in_a_call_either() {
             r#"{"name":"a","_meta":{}}"#,
         ),
         (
-            r#"{"name":"a","_meta":{"dev.midcall/outcome":1},"_meta":{"x":1}}"#,
-            r#"{"name":"a","_meta":{"x":1}}"#,
-        ),
-        (
             r#"{"name":"a","_meta":{},"inputResponses":{"q":{"action":"accept","_meta":{"dev.midcall/outcome":1}}}}"#,
             r#"{"name":"a","_meta":{},"inputResponses":{"q":{"action":"accept","_meta":{}}}}"#,
         ),
@@ -327,6 +323,93 @@ fn a_client_cannot_say_it_in_a_call_either() {
         };
         assert!(*told == call(passed), "{params}");
     }
+    // What can't be taken out keeps the call away.
+    for params in [
+        r#"{"name":"a","_meta":{"dev.midcall/outcome":1},"_meta":{"x":1}}"#,
+        r#"{"name":"a","_meta":{"dev.midcall/outcome":1,"x":"\ud800"}}"#,
+        r#"{"name":"a","inputResponses":{"q":{"_meta":{"dev.midcall/outcome":1},"x":1e999}}}"#,
+    ] {
+        let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+        let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
+        world.on(Event::Client(line(call)));
+        assert!(world.to_server.is_empty(), "{params}");
+        assert_eq!(world.told_client()["error"]["code"], -32602, "{params}");
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_hide_nothing() {
+    let link = r#""url":"javascript:alert(1)","elicitationId":"e""#;
+    for (frame, told) in [
+        (
+            format!(
+                r#"{{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{{"mode":"url","message":"?",{link}}}}}"#
+            ),
+            "server",
+        ),
+        (
+            format!(
+                r#"{{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{{"mode":"u?l","message":"m","\ud800":1,{link}}}}}"#
+            ),
+            "server",
+        ),
+        (
+            format!(
+                r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":-32042,"message":"m","data":{{"x":"?","elicitations":[{{"mode":"url","message":"m",{link}}}]}}}}}}"#
+            ),
+            "client",
+        ),
+        (
+            format!(
+                r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":-32042,"message":"m","\ud800":1,"data":{{"elicitations":[{{"mode":"url","message":"m",{link}}}]}}}}}}"#
+            ),
+            "client",
+        ),
+    ] {
+        let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+        world.calls(1);
+        let bytes: Vec<u8> = frame
+            .bytes()
+            .map(|byte| if byte == b'?' { 0xff } else { byte })
+            .collect();
+        world.on(Event::Server(Frame::new(bytes.into())));
+        let heard = if told == "server" {
+            world.told_server()
+        } else {
+            world.told_client()
+        };
+        assert!(heard["error"]["code"].is_i64(), "{frame}");
+        assert!(
+            world.to_client.is_empty() && !heard.to_string().contains("alert"),
+            "{heard}"
+        );
+    }
+}
+
+#[test]
+fn an_answer_that_can_be_read_in_two_ways_becomes_an_error_for_the_one_who_asked() {
+    let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+    world.calls(1);
+    world.asks(7, day());
+    world.to_client.clear();
+    world.on(Event::Client(line(
+        r#"{"jsonrpc":"2.0","id":7,"result":{"action":"decline"},"Result":{}}"#.to_owned(),
+    )));
+    assert!(world.to_client.is_empty());
+    let told = world.told_server();
+    assert_eq!(
+        (&told["id"], told["error"]["code"].is_i64()),
+        (&json!(7), true)
+    );
+    world.on(Event::Server(line(
+        r#"{"jsonrpc":"2.0","id":1,"result":{},"jsonrpc":"2.0"}"#.to_owned(),
+    )));
+    assert!(world.to_server.is_empty());
+    let told = world.told_client();
+    assert_eq!(
+        (&told["id"], told["error"]["code"].is_i64()),
+        (&json!(1), true)
+    );
 }
 
 #[test]

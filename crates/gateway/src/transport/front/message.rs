@@ -127,7 +127,7 @@ impl Message {
                 })
             }
             Kind::Odd => invalid("the id of the request is none"),
-            Kind::Wrong { id, why } => Err((id, Fault::Wrong(why))),
+            Kind::Wrong { id, why, .. } => Err((id, Fault::Wrong(why))),
         }
     }
 }
