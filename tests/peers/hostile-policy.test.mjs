@@ -1,8 +1,12 @@
 // What a person's policy keeps away, or lets through: prompts for the client's model, links of an intranet, one question of several.
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
+import { Model, words } from "./model.mjs";
 import { Person } from "./person.mjs";
-import { ASKS, Between, OUTCOME, WORD, form, link, shared, word } from "./raw.mjs";
+import { ASKS, Between, OUTCOME, Puppet, WORD, form, link, shared, word } from "./raw.mjs";
+import { folder, wrap } from "./world.mjs";
 
 const SAMPLES = { ...ASKS, sampling: {} };
 const SAMPLING = "sampling/createMessage";
@@ -204,4 +208,34 @@ describe("messages over --max-message", () => {
     await call.ends();
     await peers.serves();
   });
+});
+
+describe("clients of SDKs, before a server that hides a password in a form nobody can read", () => {
+  const PASSWORD = "hunter2";
+  const forms = {
+    "an unknown kind of field": form({ password: { type: "hologram" } }),
+    "mode FORM": form({ password: { type: "string" } }, { mode: "FORM" }),
+    "201 fields": form({ password: { type: "string" }, ...Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`f${n}`, { type: "string" }])) }),
+  };
+  for (const sdk of ["sdk-1", "python", "rmcp"]) {
+    test(`${sdk} is never asked`, async () => {
+      const server = await Puppet.ready();
+      const file = join(folder(), "policy.toml");
+      writeFileSync(file, 'secrets = "refuse"');
+      const { command } = await wrap(server.command, "--server-era", "legacy", "--policy", file);
+      const model = new Model(sdk, command, "form+url");
+      const call = model.call("do", {}, { answers: [{ action: "accept", content: { password: PASSWORD } }] });
+      const { id } = await server.hears(({ method }) => method === "tools/call");
+      for (const [name, params] of Object.entries(forms)) {
+        server.send({ id: name, method: "elicitation/create", params });
+        const { error } = await server.hears((message) => message.id === name);
+        assert.equal(error?.code, -32602, name);
+      }
+      server.send({ id, result: { content: [{ type: "text", text: "done" }] } });
+      assert.equal(words(await call), "done");
+      assert.ok(!model.lines.some((line) => "asked" in JSON.parse(line)), "the SDK asked nobody");
+      assert.ok(!server.lines.some((line) => line.includes(PASSWORD)));
+      await model.leaves();
+    });
+  }
 });
