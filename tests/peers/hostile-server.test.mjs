@@ -72,12 +72,17 @@ describe("messages of a server that can be read in two ways", () => {
     test(`an id that is ${name}`, () => suite.peers.refuses(bytes, { why: /needs an id/ }));
   }
 
-  test("an answer with a second result doesn't reach the client", async () => {
+  test("an answer with a second result is an error for the client, and the only answer of the call", async () => {
     const { peers } = suite;
     const call = await peers.call();
+    const counts = peers.counts;
     peers.server.write(`{"jsonrpc":"2.0","id":${call.known},"result":{"content":[]},"Result":{"content":[1]}}`);
-    assert.equal((await peers.server.hears(({ error }) => error)).error.code, -32600);
-    assert.deepEqual((await call.ends(text("the only one"))).result, text("the only one"));
+    const { error } = await call.response;
+    assert.equal(error.code, -32603, error.message);
+    await call.ends(text("once more"));
+    await peers.settles();
+    const { client, server } = peers.since(counts);
+    assert.deepEqual([client.length, server.length], [3, 2], "the error, and the marks");
   });
 });
 
