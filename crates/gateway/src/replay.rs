@@ -46,6 +46,9 @@ pub fn play(script: &str) {
     );
 }
 
+/// How long a question waits at most.
+const PATIENCE: Duration = Duration::from_secs(300);
+
 /// The longest time that may pass in one step.
 const A_DAY: u64 = 24 * 60 * 60 * 1_000;
 
@@ -71,8 +74,8 @@ struct Stage {
     now: Instant,
     client: Side,
     server: Side,
-    /// Questions that wait for a person.
-    page: BTreeMap<Turn, Box<Elicitation>>,
+    /// Questions that wait for a person, and until when.
+    page: BTreeMap<Turn, (Box<Elicitation>, Instant)>,
     /// Every question that was ever put there.
     asked: Vec<Turn>,
     /// Bytes that came in, and that went out.
@@ -90,7 +93,7 @@ impl Stage {
             limits: Limits::default(),
             locale: Locale::EnUs,
             hold: Some(Duration::from_secs(45)),
-            patience: Duration::from_secs(300),
+            patience: PATIENCE,
             confirm: match confirm {
                 "all" => Confirm::All,
                 "destructive" => Confirm::Destructive,
@@ -163,7 +166,7 @@ impl Stage {
         };
         let outcome = match does {
             "o" => return self.on(Event::Opened(turn, by)),
-            "a" => Outcome::Answered(accepted(&self.page[&turn]), by),
+            "a" => Outcome::Answered(accepted(&self.page[&turn].0), by),
             "d" => Outcome::Answered(Answer::Declined { reason: None }, by),
             "c" => Outcome::Answered(Answer::Cancelled, by),
             _ => Outcome::TimedOut,
@@ -177,12 +180,17 @@ impl Stage {
         let milliseconds = rest.parse().unwrap_or(0).min(A_DAY);
         let until = self.now + Duration::from_millis(milliseconds);
         for _ in 0..10_000 {
-            match self.bridge.wakes_at().filter(|at| *at <= until) {
-                Some(at) => {
-                    self.now = self.now.max(at);
-                    self.on(Event::Woke);
+            let deadlines = self.page.iter().map(|(turn, (_, at))| (*at, Some(*turn)));
+            let wakes = self.bridge.wakes_at().map(|at| (at, None));
+            let next = deadlines.chain(wakes).min().filter(|(at, _)| *at <= until);
+            let Some((at, turn)) = next else { break };
+            self.now = self.now.max(at);
+            match turn {
+                Some(turn) => {
+                    self.page.remove(&turn);
+                    self.on(Event::Ended(turn, Outcome::TimedOut));
                 }
-                None => break,
+                None => self.on(Event::Woke),
             }
         }
         self.now = until;
@@ -205,7 +213,9 @@ impl Stage {
                 Act::Ask(turn, elicitation) => {
                     assert!(!self.asked.contains(&turn), "{turn:?} is asked twice");
                     self.asked.push(turn);
-                    self.page.insert(turn, elicitation);
+                    let patience = elicitation.timeout_ms.map(Duration::from_millis);
+                    let until = self.now + patience.unwrap_or(PATIENCE).min(PATIENCE);
+                    self.page.insert(turn, (elicitation, until));
                     news.push(Event::Asked(turn, Waiting::default()));
                 }
                 Act::Withdraw(turn, why) => {
@@ -214,7 +224,7 @@ impl Stage {
                     }
                 }
                 Act::Complete(turn, by) => {
-                    if let Some(elicitation) = self.page.remove(&turn) {
+                    if let Some((elicitation, _)) = self.page.remove(&turn) {
                         let answer = accepted(&elicitation);
                         news.push(Event::Ended(turn, Outcome::Answered(answer, by)));
                     }
