@@ -63,7 +63,7 @@ pub enum AskError {
 }
 
 /// Why an answer was not taken. Declining is not here: it is an
-/// [`Answer`](midcall_core::Answer).
+/// [`Answer`].
 #[derive(Debug, thiserror::Error)]
 pub enum SettleError {
     /// There is no such ticket, or it is somebody else's: the two look the same.
