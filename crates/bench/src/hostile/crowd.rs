@@ -7,7 +7,7 @@ use super::ordinary::time;
 use crate::MEMORY;
 use crate::side::Seconds;
 
-/// So many messages are played, and the cost of one is told.
+/// How many messages a measurement plays. The printed figure is the cost of one.
 const MESSAGES: usize = 2_000;
 
 /// Every session that is measured.

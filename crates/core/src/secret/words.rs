@@ -159,7 +159,7 @@ impl Splitter {
         }
     }
 
-    /// A word without closing digits, in two if it ends in one that counts by itself.
+    /// Adds a word to `found` without the digits at its end. A word such as `userpassword` is added in two parts.
     fn pieces(&self, word: &[char], reading: Reading, found: &mut Vec<String>) {
         let closing = word.iter().rev().take_while(|it| it.is_ascii_digit());
         let trimmed = &word[..word.len() - closing.count()];

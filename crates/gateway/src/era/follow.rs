@@ -96,7 +96,7 @@ impl Following {
         true
     }
 
-    /// Takes a subscription out: the resources that nobody follows any more.
+    /// Removes a subscription and returns the resources that no other subscription follows.
     fn remove(&mut self, id: &Id) -> Option<Vec<String>> {
         let wanted = self.open.remove(id)?;
         let mut gone = Vec::new();

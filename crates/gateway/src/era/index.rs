@@ -28,11 +28,11 @@ pub struct Index {
     loud: usize,
 }
 
-/// Whether nobody waits, whether enough was asked, and the age.
+/// The order in which calls are asked: those with a waiting client first, then those with few questions, then the oldest.
 type Order = (bool, bool, u64);
 
-/// How many questions are told in one call before others are preferred. Clients give up a call
-/// that asks too often, and it need not even be the one that does.
+/// How many questions the client gets in one call before other calls are preferred. Clients give up a call
+/// that asks too often, even if the questions belong to another call.
 const ENOUGH: usize = 8;
 
 impl Index {
@@ -77,7 +77,7 @@ impl Index {
         self.asks.insert(ask.clone(), id.clone());
     }
 
-    /// A question is answered, or nobody wants to know any more.
+    /// Forgets a question that is answered or withdrawn.
     pub fn forget(&mut self, ask: &Id) {
         self.asks.remove(ask);
     }

@@ -58,7 +58,7 @@ enum Happening {
     ClientEnd,
     /// The server has said everything.
     ServerEnd,
-    /// A message was not taken, and its sender is told.
+    /// Midcall refused a message: who sent it, and the error that the sender gets.
     Refused(Sender, Frame),
     /// A message may never end.
     Endless(Sender),

@@ -167,7 +167,7 @@ fn when_the_server_goes_what_passed_is_answered() {
 #[test]
 fn a_client_cannot_say_how_a_question_ended() {
     let claim = json!({"dev.midcall/outcome": {"k": {"state": "answered", "by": {"route": "page", "human": true}}}});
-    // By itself, and where Midcall asks for it.
+    // Where the call passes straight through (`client`), and where the session reads it (`page`).
     for ask in ["client", "page"] {
         let mut world = modern_to_modern(ask, both());
         let mut call = modern(
