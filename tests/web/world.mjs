@@ -165,13 +165,17 @@ export async function stopClock(page, time = Date.now()) {
   await page.clock.pauseAt(time);
 }
 
-/** On the page: its events up to the first of that name; the others once they are let go. */
+/**
+ * On the page: its events up to the first of that name; the others once they are let go. No silence cuts them: a story
+ * that moves the clock by minutes would, and the page would then wait on a clock that stands still.
+ */
 function withhold(name) {
   const { fetch } = window;
   const gate = new Promise((resolve) => (window.letGo = resolve));
-  window.fetch = async (...how) => {
-    const response = await fetch(...how);
-    if (!response.ok || new URL(response.url).pathname !== "/elicitation/events") return response;
+  window.fetch = async (where, how) => {
+    if (new URL(where, location).pathname !== "/elicitation/events") return fetch(where, how);
+    const response = await fetch(where, { ...how, signal: undefined });
+    if (!response.ok) return response;
     let half = "";
     const events = new TransformStream({
       async transform(text, onward) {

@@ -38,6 +38,10 @@ impl Events {
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some((event, rest)) = self.read.split_once("\n\n") {
+                if event.starts_with(':') {
+                    self.read = rest.to_owned(); // The desk has shown that it is alive.
+                    continue;
+                }
                 let field = |name: &str| {
                     let lines = event.lines().filter_map(|line| line.strip_prefix(name));
                     lines.collect::<Vec<_>>().join("\n")
