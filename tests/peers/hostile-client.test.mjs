@@ -142,7 +142,7 @@ describe("claims of a client", () => {
   test("its own still works", async () => {
     const { peers } = suite;
     const person = await Person.at(peers.announce);
-    const { response } = peers.request("tools/call", { name: "awaitElicitation", arguments: { claim } });
+    const { response } = peers.request("tools/call", { name: "awaitElicitation", arguments: { claim, waitSeconds: 600 } });
     await person.accept((await person.sees(WORD.message)).id, { word: "here" });
     assert.deepEqual((await answered).result.content, { word: "here" });
     const { id } = JSON.parse(peers.server.lines.find((line) => line.includes('"name":"do"')));

@@ -130,6 +130,7 @@ for (const [what, onward] of [
     const next = await desk.ask(WHO); // heard after the opening
     await dialog(page).getByText("1 of 2").waitFor();
     desk.withdraw(next);
+    await desk.ended(next); // before the other: a page shows one note at a time, the latest
     assert.equal(await button(page, "I've finished").count(), 0, "an answer is on its way");
     call.release(onward);
     if (what === "arrives") {
