@@ -327,7 +327,7 @@ mod tests {
             ),
             (
                 "[upstream.a]\ncommand = [\"x\"]\nhold = \"long\"",
-                "line 3, column 8: expected never, or a duration like 500ms, 45s or 5m",
+                "line 3, column 8: expected never, or a duration like 500ms, 45s, 5m, 2h or 1d",
             ),
             (
                 "[upstream.a]\ncommand = [\"x\"]\nsessions = 0",

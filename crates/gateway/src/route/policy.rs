@@ -296,7 +296,7 @@ mod tests {
             ),
             (
                 "patience = \"5 minutes\"",
-                "line 1, column 12: expected a duration like 500ms, 45s or 5m",
+                "line 1, column 12: expected a duration like 500ms, 45s, 5m, 2h or 1d",
             ),
             (
                 "\n  confirm = \"some\"",

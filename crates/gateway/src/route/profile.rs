@@ -325,7 +325,7 @@ mod tests {
             ),
             (
                 "[[profile]]\nname = \"x\"\nwhy = \"y\"\nhold = \"soon\"",
-                "own.toml: line 4, column 8: expected never, or a duration like 500ms, 45s or 5m",
+                "own.toml: line 4, column 8: expected never, or a duration like 500ms, 45s, 5m, 2h or 1d",
             ),
             (
                 "[[profile]]\nname = \"x\"\nwhy = \"y\"\n[[profile]]\nname = \"x\"\nwhy = \"y\"",
