@@ -14,6 +14,7 @@ mod duration;
 mod era;
 pub mod frame;
 mod http;
+mod leg;
 mod local;
 mod printer;
 #[doc(hidden)]

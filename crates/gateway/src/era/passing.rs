@@ -17,7 +17,8 @@ use super::opening::Leg;
 use super::task::knows_tasks;
 use super::words::complete;
 use crate::frame::{Frame, Id, Kind, Members};
-use crate::session::{Act, refuses_era};
+use crate::leg::wrong_era::refuses_era;
+use crate::session::Act;
 
 /// Requests that the session knows nothing of.
 #[derive(Default)]

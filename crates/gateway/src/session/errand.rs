@@ -2,11 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use memchr::memmem;
-
 use super::task::Task;
 use super::{Act, Session};
 use crate::frame::{Frame, Id, Members};
+use crate::leg::wrong_era::refuses_era;
 use tokio::time::Instant;
 
 /// Errands by the client's ids.
@@ -202,28 +201,4 @@ impl Session {
             acts.push(Act::ToClient(frame));
         }
     }
-}
-
-/// What servers of Python's SDK, of FastMCP and of Rust's, and TypeScript's by HTTP, say of a tool
-/// that asks in the way of the other era: they have nobody to ask, or a result that means nothing
-/// in this one.
-const REFUSALS: [&[u8]; 7] = [
-    b"no back-channel for server-initiated requests",
-    b"server-initiated requests is unavailable on 2026-07-28 connections",
-    b"Handler returned an invalid result",
-    b"returned an InputRequiredResult to request client input",
-    b"InputRequiredResult requires negotiated protocol version",
-    b"server-to-client requests are not allowed on protocol 2026-07-28",
-    b"per-request legacy serving cannot receive server-to-client requests",
-];
-
-/// Whether a response says that the server could do the call in the other era.
-pub fn refuses_era(members: &Members<'_>) -> bool {
-    let is_error = |result: &&[u8]| memmem::find(result, b"\"isError\":true").is_some();
-    let said = members.error.or(members.result.filter(is_error));
-    said.is_some_and(|said| {
-        REFUSALS
-            .iter()
-            .any(|words| memmem::find(said, words).is_some())
-    })
 }

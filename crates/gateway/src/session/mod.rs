@@ -52,7 +52,6 @@ use candidates::Candidates;
 pub use client::in_use;
 pub use confirm::Confirm;
 use errand::Errands;
-pub use errand::refuses_era;
 use passed::Passed;
 use question::{At, Question, State, WantedBy};
 use questions::Questions;

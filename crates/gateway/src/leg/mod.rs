@@ -1,0 +1,3 @@
+//! The words of each era, as peers say them.
+
+pub mod wrong_era;
