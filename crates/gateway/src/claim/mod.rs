@@ -11,8 +11,6 @@
 //! calls are too old (`session`).
 
 pub mod pending;
-#[cfg(test)]
-mod stories;
 pub mod tools;
 
 use std::collections::{HashMap, VecDeque};

@@ -20,8 +20,6 @@ mod opening;
 mod parked;
 mod passing;
 mod round;
-#[cfg(test)]
-mod stories;
 mod task;
 mod welcome;
 mod words;

@@ -1,4 +1,10 @@
-//! A client, a server and a person around a session, in memory.
+//! A client, a server and a person around a gateway, in memory.
+//!
+//! Stories say what these send and do, and look at what they get. How the gateway works inside
+//! is none of their business: a question is called by its place among those that were put on the
+//! desk (the first is 1), and rules are set before anything is said.
+//!
+//! In: [`World::with`]. Not here: whole scripts of anything (`replay`).
 
 use std::time::Duration;
 
@@ -8,23 +14,42 @@ use midcall_desk::{By, Outcome, Route, Withdrawn};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Act, Confirm, Event, OnUnavailable, Rules, Session, Turn};
+use super::{Act, Confirm, Event, OnUnavailable, Rules, Turn};
 use crate::claim::Waiting;
+use crate::era::bridge::{Bridge, ServerEra};
 use crate::frame::Frame;
 use crate::route::Policy;
 
-/// A session, what it did, and the clock.
+/// A gateway between a client and a server, what it did, and the clock.
 pub struct World {
-    pub session: Session,
+    bridge: Bridge,
     pub now: Instant,
     pub to_client: Vec<Value>,
     pub to_server: Vec<Value>,
-    pub asked: Vec<(Turn, Box<Elicitation>)>,
+    /// What the second process of the server was sent.
+    pub to_beside: Vec<Value>,
+    /// How often a second process of the server was started.
+    pub started: usize,
+    /// Which questions were put on the desk.
+    pub asked: Vec<(u64, Box<Elicitation>)>,
+    pub withdrawn: Vec<(u64, Withdrawn)>,
+    pub completed: Vec<(u64, By)>,
+    pub noise: usize,
     /// True if the client answers before a person can have read the question.
     pub answers_at_once: bool,
-    pub withdrawn: Vec<(Turn, Withdrawn)>,
-    pub completed: Vec<(Turn, By)>,
-    pub noise: usize,
+    /// The gateway's names of the questions on the desk.
+    questions: Vec<Turn>,
+    /// Lines as they are, if these are looked at and not what they say.
+    bytes: Option<Vec<Line>>,
+}
+
+/// What the gateway did, byte for byte.
+#[derive(Debug)]
+pub enum Line {
+    ToClient(Frame),
+    ToServer(Frame),
+    /// Something else than to send one of these a line.
+    Other,
 }
 
 impl World {
@@ -36,17 +61,36 @@ impl World {
     pub fn with(ask: &str, change: impl FnOnce(&mut Rules)) -> Self {
         let mut rules = rules(ask);
         change(&mut rules);
+        Self::around(Bridge::new(rules, ServerEra::Auto))
+    }
+
+    /// With a server that is said to speak this era.
+    pub fn of(ask: &str, era: ServerEra) -> Self {
+        Self::around(Bridge::new(rules(ask), era))
+    }
+
+    fn around(bridge: Bridge) -> Self {
         Self {
-            session: Session::new(rules),
+            bridge,
             now: Instant::now(),
             to_client: Vec::new(),
             to_server: Vec::new(),
+            to_beside: Vec::new(),
+            started: 0,
             asked: Vec::new(),
-            answers_at_once: false,
             withdrawn: Vec::new(),
             completed: Vec::new(),
             noise: 0,
+            answers_at_once: false,
+            questions: Vec::new(),
+            bytes: None,
         }
+    }
+
+    /// With several clients that share the server, before any of them says something.
+    pub fn shared(mut self) -> Self {
+        self.bridge = self.bridge.shared();
+        self
     }
 
     /// A session that is open: the client's revision and capabilities, the server's revision.
@@ -72,34 +116,112 @@ impl World {
         Self::opened("client,page", "2025-11-25", json!({}), "2025-11-25")
     }
 
-    pub fn on(&mut self, event: Event) {
+    /// From here on, lines are kept as they are, and not read.
+    pub fn keep_bytes(&mut self) {
+        self.bytes = Some(Vec::new());
+    }
+
+    /// What was done since it was last looked at.
+    pub fn told_bytes(&mut self) -> Vec<Line> {
+        std::mem::take(self.bytes.as_mut().expect("bytes are kept"))
+    }
+
+    fn on(&mut self, event: Event) {
         let mut acts = Vec::new();
-        self.session.on(self.now, event, &mut acts);
+        self.bridge.on(self.now, event, &mut acts);
+        self.act(acts);
+    }
+
+    fn act(&mut self, acts: Vec<Act>) {
         let read = |frame: Frame| serde_json::from_slice(&frame.into_bytes()).unwrap();
         for act in acts {
+            let act = match (&mut self.bytes, act) {
+                (None, act) => act,
+                (Some(bytes), Act::ToClient(frame)) => {
+                    bytes.push(Line::ToClient(frame));
+                    continue;
+                }
+                (Some(bytes), Act::ToServer(frame)) => {
+                    bytes.push(Line::ToServer(frame));
+                    continue;
+                }
+                (Some(bytes), act) => {
+                    bytes.push(Line::Other);
+                    act
+                }
+            };
             match act {
                 Act::ToClient(frame) => self.to_client.push(read(frame)),
                 Act::ToServer(frame) => self.to_server.push(read(frame)),
-                Act::Ask(turn, elicitation) => self.asked.push((turn, elicitation)),
-                Act::Withdraw(turn, why) => self.withdrawn.push((turn, why)),
-                Act::Complete(turn, by) => self.completed.push((turn, by)),
-                Act::Noise(_) => self.noise += 1,
-                Act::Elsewhere(..) | Act::StartBeside | Act::ToBeside(_) => {
-                    panic!("sessions know of one process")
+                Act::Ask(turn, elicitation) => {
+                    assert!(!self.questions.contains(&turn), "{turn:?} is asked twice");
+                    self.questions.push(turn);
+                    self.asked.push((self.questions.len() as u64, elicitation));
                 }
+                Act::Withdraw(turn, why) => self.withdrawn.push((self.nth(turn), why)),
+                Act::Complete(turn, by) => self.completed.push((self.nth(turn), by)),
+                Act::Noise(_) => self.noise += 1,
+                Act::StartBeside => self.started += 1,
+                Act::ToBeside(frame) => self.to_beside.push(read(frame)),
+                Act::Elsewhere(..) => panic!("it is for the bridge"),
             }
         }
+    }
+
+    /// Which question on the desk the gateway means.
+    fn nth(&self, turn: Turn) -> u64 {
+        let at = self.questions.iter().position(|asked| *asked == turn);
+        at.expect("it is on the desk") as u64 + 1
+    }
+
+    /// What the gateway calls a question on the desk.
+    fn turn(&self, nth: u64) -> Turn {
+        self.questions[nth as usize - 1]
     }
 
     pub fn client(&mut self, message: Value) {
         if !self.answers_at_once && is_answer(&message) {
             self.passes(A_MOMENT);
         }
-        self.on(Event::Client(Frame::write(&message)));
+        self.client_frame(Frame::write(&message));
+    }
+
+    /// The client sends a line as it is.
+    pub fn client_frame(&mut self, frame: Frame) {
+        self.on(Event::Client(frame));
+    }
+
+    pub fn client_gone(&mut self) {
+        self.on(Event::ClientGone);
     }
 
     pub fn server(&mut self, message: Value) {
-        self.on(Event::Server(Frame::write(&message)));
+        self.server_frame(Frame::write(&message));
+    }
+
+    /// The server sends a line as it is.
+    pub fn server_frame(&mut self, frame: Frame) {
+        self.on(Event::Server(frame));
+    }
+
+    pub fn server_gone(&mut self, how: &str) {
+        self.on(Event::ServerGone(how.to_owned()));
+    }
+
+    /// The server was started again, since it ended when it was asked what it is.
+    pub fn restarted(&mut self) {
+        let mut acts = Vec::new();
+        self.bridge.restarted(self.now, &mut acts);
+        self.act(acts);
+    }
+
+    /// The second process of the server sends a line.
+    pub fn beside(&mut self, message: Value) {
+        self.on(Event::Beside(Frame::write(&message)));
+    }
+
+    pub fn beside_gone(&mut self) {
+        self.on(Event::BesideGone);
     }
 
     pub fn calls(&mut self, id: u64) {
@@ -122,46 +244,92 @@ impl World {
         self.server(
             json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params}),
         );
-        self.see(before);
+        self.see_since(before);
     }
 
-    /// People see what was asked since.
-    pub fn see(&mut self, before: usize) {
-        let turns: Vec<Turn> = self.asked[before..].iter().map(|(turn, _)| *turn).collect();
-        for turn in turns {
-            self.on(Event::Asked(turn, waiting()));
+    /// People see what was asked.
+    pub fn see(&mut self) {
+        self.see_since(0);
+    }
+
+    fn see_since(&mut self, before: usize) {
+        let asked: Vec<u64> = self.asked[before..].iter().map(|(nth, _)| *nth).collect();
+        for nth in asked {
+            self.on(Event::Asked(self.turn(nth), waiting()));
         }
     }
 
-    pub fn passes(&mut self, time: Duration) {
-        self.now += time;
-        if self.session.wakes_at().is_some_and(|at| at <= self.now) {
-            self.on(Event::Woke);
-        }
+    /// The desk doesn't take a question.
+    pub fn refuses(&mut self, nth: u64, why: &str) {
+        self.on(Event::Refused(self.turn(nth), why.to_owned()));
     }
 
-    /// The only line the server was sent since it was last looked at.
-    pub fn told_server(&mut self) -> Value {
-        assert_eq!(self.to_server.len(), 1, "{:?}", self.to_server);
-        self.to_server.remove(0)
-    }
-
-    pub fn told_client(&mut self) -> Value {
-        assert_eq!(self.to_client.len(), 1, "{:?}", self.to_client);
-        self.to_client.remove(0)
+    /// Somebody opens the link of a question.
+    pub fn follows(&mut self, nth: u64, by: By) {
+        self.on(Event::Opened(self.turn(nth), by));
     }
 
     /// The question that was put on the desk as the nth ends.
     pub fn ends(&mut self, nth: u64, outcome: Outcome) {
-        self.on(Event::Ended(Turn(nth), outcome));
+        self.on(Event::Ended(self.turn(nth), outcome));
+    }
+
+    pub fn passes(&mut self, time: Duration) {
+        self.now += time;
+        if self.wakes_at().is_some_and(|at| at <= self.now) {
+            self.on(Event::Woke);
+        }
+    }
+
+    /// Time passes, and the gateway isn't woken however much it wanted to be.
+    pub fn sleeps(&mut self, time: Duration) {
+        self.now += time;
+    }
+
+    /// When the gateway wants to be woken.
+    pub fn wakes_at(&self) -> Option<Instant> {
+        self.bridge.wakes_at()
+    }
+
+    /// Whether the server is only being asked what it is, and may end at that.
+    pub fn is_probing(&self) -> bool {
+        self.bridge.is_probing()
+    }
+
+    /// Whether what the client said waits for the server to be open.
+    pub fn holds(&self) -> bool {
+        self.bridge.holds()
+    }
+
+    /// The only line the server was sent since it was last looked at.
+    pub fn told_server(&mut self) -> Value {
+        assert_eq!(self.to_server.len(), 1, "{:#?}", self.to_server);
+        self.to_server.remove(0)
+    }
+
+    pub fn told_client(&mut self) -> Value {
+        assert_eq!(self.to_client.len(), 1, "{:#?}", self.to_client);
+        self.to_client.remove(0)
+    }
+
+    pub fn told_beside(&mut self) -> Value {
+        assert_eq!(self.to_beside.len(), 1, "{:#?}", self.to_beside);
+        self.to_beside.remove(0)
+    }
+
+    /// The server answers the only line it was sent.
+    pub fn server_answers(&mut self, result: Value) -> Value {
+        let asked = self.told_server();
+        self.server(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}));
+        asked
     }
 }
 
 /// What a person takes at least to read a question and answer it.
-pub const A_MOMENT: Duration = Duration::from_millis(300);
+const A_MOMENT: Duration = Duration::from_millis(300);
 
 /// True if a client's message answers questions, in the words of either era.
-pub fn is_answer(message: &Value) -> bool {
+fn is_answer(message: &Value) -> bool {
     message["result"]["action"].is_string() || message["params"]["inputResponses"].is_object()
 }
 
@@ -171,7 +339,7 @@ pub const PAGE: By = By {
 };
 
 /// The usual rules.
-pub fn rules(ask: &str) -> Rules {
+fn rules(ask: &str) -> Rules {
     Rules {
         routes: ask.parse().unwrap(),
         policy: Policy::default(),
@@ -186,7 +354,7 @@ pub fn rules(ask: &str) -> Rules {
     }
 }
 
-pub fn waiting() -> Waiting {
+fn waiting() -> Waiting {
     Waiting {
         deadline: Some("2026-11-16T12:00:00.000Z".to_owned()),
         page: Some("http://127.0.0.1:1".to_owned()),

@@ -4,11 +4,9 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use crate::frame::{Frame, Kind};
-use crate::session::world::World;
-use crate::session::{Act, Event};
+use crate::session::world::{Line, World};
 
 fn anything() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -58,26 +56,27 @@ fn message() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn what_is_no_question_passes_byte_for_byte(lines in prop::collection::vec((any::<bool>(), message()), 1..20)) {
-        let mut session = World::plain().session;
+        let mut world = World::plain();
+        world.keep_bytes();
         let mut used = HashSet::new();
         for (from_client, line) in lines {
-            let mut acts = Vec::new();
             let frame = Frame::new(line.clone().into());
-            let said = |frame, by_client| if by_client { Event::Client(frame) } else { Event::Server(frame) };
+            let says = |world: &mut World, frame, by_client| if by_client { world.client_frame(frame) } else { world.server_frame(frame) };
             // A request passes if its id isn't in use, and an answer if somebody asked.
             if let Some((Kind::Request { id, .. }, _)) = frame.peek() && from_client && !used.insert(id) {
                 continue;
             }
             if let Some((Kind::Response { id: Some(id) }, _)) = frame.peek() {
                 let asks = format!(r#"{{"jsonrpc":"2.0","id":{},"method":"ping"}}"#, id.as_json());
-                session.on(Instant::now(), said(Frame::new(asks.into()), !from_client), &mut Vec::new());
+                says(&mut world, Frame::new(asks.into()), !from_client);
+                world.told_bytes();
             }
-            let event = said(frame, from_client);
-            session.on(Instant::now(), event, &mut acts);
-            prop_assert_eq!(acts.len(), 1, "{}", line);
-            let passed = match acts.remove(0) {
-                Act::ToServer(frame) if from_client => frame,
-                Act::ToClient(frame) if !from_client => frame,
+            says(&mut world, frame, from_client);
+            let mut told = world.told_bytes();
+            prop_assert_eq!(told.len(), 1, "{}", line);
+            let passed = match told.remove(0) {
+                Line::ToServer(frame) if from_client => frame,
+                Line::ToClient(frame) if !from_client => frame,
                 other => return Err(TestCaseError::fail(format!("{other:?} for {line}"))),
             };
             prop_assert_eq!(passed.into_bytes(), line.into_bytes());

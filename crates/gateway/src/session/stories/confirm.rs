@@ -5,8 +5,8 @@ use midcall_desk::{Outcome, Withdrawn};
 use serde_json::{Value, json};
 
 use super::{accepted, both};
+use crate::session::Confirm;
 use crate::session::world::{PAGE, World};
-use crate::session::{Confirm, Event, Turn};
 
 fn world(confirm: Confirm, capabilities: Value) -> World {
     let mut world = World::with("client,page", |rules| rules.confirm = confirm);
@@ -24,7 +24,7 @@ fn a_call_waits_for_a_yes_and_goes_to_the_server_as_it_came() {
     let mut world = world(Confirm::All, json!({}));
     world.client(delete(1));
     assert!(world.to_server.is_empty());
-    let (turn, question) = world.asked.remove(0);
+    let (nth, question) = world.asked.remove(0);
     assert!(
         question.message.contains("delete") && question.message.contains("path: /a"),
         "{}",
@@ -39,10 +39,7 @@ fn a_call_waits_for_a_yes_and_goes_to_the_server_as_it_came() {
     // The server cannot answer what it never got.
     world.server(json!({"jsonrpc": "2.0", "id": 1, "result": {"content": []}}));
     assert!(world.to_client.is_empty());
-    world.on(Event::Ended(
-        turn,
-        Outcome::Answered(accepted(&question, json!({})), PAGE),
-    ));
+    world.ends(nth, Outcome::Answered(accepted(&question, json!({})), PAGE));
     assert_eq!(world.told_server(), delete(1));
     let result = json!({"jsonrpc": "2.0", "id": 1, "result": {"content": []}});
     world.server(result.clone());
@@ -134,7 +131,7 @@ fn a_call_taken_back_takes_the_question_with_it() {
     world.client(
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}),
     );
-    assert_eq!(world.withdrawn, [(Turn(1), Withdrawn::ByClient)]);
+    assert_eq!(world.withdrawn, [(1, Withdrawn::ByClient)]);
     world.ends(1, Outcome::Withdrawn(Withdrawn::ByClient));
     assert!(world.to_server.is_empty() && world.to_client.is_empty());
 }
@@ -171,16 +168,13 @@ fn nobody_to_ask_is_no_yes() {
 fn an_impatient_client_collects_what_was_agreed_to_late() {
     let mut world = world(Confirm::All, json!({}));
     world.client(delete(1));
-    world.see(0);
+    world.see();
     for _ in 0..50 {
         world.passes(std::time::Duration::from_secs(1));
     }
     let claim = world.told_client()["result"]["_meta"]["dev.midcall/waiting"]["claim"].clone();
-    let (turn, question) = world.asked.remove(0);
-    world.on(Event::Ended(
-        turn,
-        Outcome::Answered(accepted(&question, json!({})), PAGE),
-    ));
+    let (nth, question) = world.asked.remove(0);
+    world.ends(nth, Outcome::Answered(accepted(&question, json!({})), PAGE));
     assert_eq!(world.told_server(), delete(1));
     world.server(json!({"jsonrpc": "2.0", "id": 1, "result": {"content": [], "structuredContent": {"gone": 1}}}));
     assert!(world.to_client.is_empty());

@@ -41,11 +41,11 @@ fn a_question_ends_with_the_last_call_that_it_can_belong_to() {
     let ends = |world: &mut World, id: u64| {
         world.withdrawn.clear();
         world.server(json!({"jsonrpc": "2.0", "id": id, "result": {}}));
-        let turns: Vec<Turn> = world.withdrawn.iter().map(|(turn, _)| *turn).collect();
+        let turns: Vec<u64> = world.withdrawn.iter().map(|(nth, _)| *nth).collect();
         turns
     };
-    let turns: Vec<Turn> = world.asked.iter().map(|(turn, _)| *turn).collect();
-    assert_eq!(ends(&mut world, 2), []);
+    let turns: Vec<u64> = world.asked.iter().map(|(nth, _)| *nth).collect();
+    assert_eq!(ends(&mut world, 2), [] as [u64; 0]);
     assert_eq!(ends(&mut world, 1), [turns[0]]);
     assert_eq!(ends(&mut world, 3), [turns[1]]);
 }

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::route::Profile;
-use crate::session::world::waiting;
-use crate::session::{Act, Confirm};
+use crate::session::Confirm;
+use crate::session::world::Line;
 
 /// `[Q,[Q,[Q,…]]]`: that many batches within each other.
 fn nested(message: &Value, levels: usize) -> String {
@@ -25,7 +25,7 @@ fn question() -> Value {
 fn a_batch_in_a_batch_is_refused_once() {
     for levels in [2, 2_000, 100_000] {
         let mut world = World::plain();
-        world.on(Event::Server(line(nested(&question(), levels))));
+        world.server_frame(line(nested(&question(), levels)));
         assert_eq!(world.told_server()["error"]["code"], -32600, "{levels}");
         assert!(world.asked.is_empty() && world.to_client.is_empty());
 
@@ -33,7 +33,7 @@ fn a_batch_in_a_batch_is_refused_once() {
         world.open("2025-11-25", json!({}), "2025-11-25");
         let call =
             json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "rm"}});
-        world.on(Event::Client(line(nested(&call, levels))));
+        world.client_frame(line(nested(&call, levels)));
         let told = world.told_client();
         assert_eq!(told["error"]["code"], -32600);
         assert_eq!(told["id"], Value::Null);
@@ -88,7 +88,7 @@ fn nobody_approves_a_call_that_can_be_read_in_two_ways() {
     ] {
         let mut world = World::with("client,page", |rules| rules.confirm = Confirm::All);
         world.open("2025-11-25", json!({}), "2025-11-25");
-        world.on(Event::Client(line(message.to_owned())));
+        world.client_frame(line(message.to_owned()));
         assert!(
             world.to_server.is_empty() && world.asked.is_empty(),
             "{message}"
@@ -110,7 +110,7 @@ fn a_question_that_can_be_read_in_two_ways_is_not_asked() {
             "properties":{"pin":{"type":"string"}},"properties":{}}}}"#,
     ] {
         let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
-        world.on(Event::Server(line(message.replace('\n', ""))));
+        world.server_frame(line(message.replace('\n', "")));
         assert!(
             world.asked.is_empty() && world.to_client.is_empty(),
             "{message}"
@@ -314,12 +314,11 @@ fn a_client_cannot_say_it_in_a_call_either() {
             ))
         };
         let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
-        let mut acts = Vec::new();
-        world
-            .session
-            .on(world.now, Event::Client(call(params)), &mut acts);
-        let [Act::ToServer(told)] = &acts[..] else {
-            panic!("{acts:?}");
+        world.keep_bytes();
+        world.client_frame(call(params));
+        let lines = world.told_bytes();
+        let [Line::ToServer(told)] = &lines[..] else {
+            panic!("{lines:?}");
         };
         assert!(*told == call(passed), "{params}");
     }
@@ -331,7 +330,7 @@ fn a_client_cannot_say_it_in_a_call_either() {
     ] {
         let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
         let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
-        world.on(Event::Client(line(call)));
+        world.client_frame(line(call));
         assert!(world.to_server.is_empty(), "{params}");
         assert_eq!(world.told_client()["error"]["code"], -32602, "{params}");
     }
@@ -372,7 +371,7 @@ fn bytes_that_are_no_text_hide_nothing() {
             .bytes()
             .map(|byte| if byte == b'?' { 0xff } else { byte })
             .collect();
-        world.on(Event::Server(Frame::new(bytes.into())));
+        world.server_frame(Frame::new(bytes.into()));
         let heard = if told == "server" {
             world.told_server()
         } else {
@@ -392,18 +391,18 @@ fn an_answer_that_can_be_read_in_two_ways_becomes_an_error_for_the_one_who_asked
     world.calls(1);
     world.asks(7, day());
     world.to_client.clear();
-    world.on(Event::Client(line(
+    world.client_frame(line(
         r#"{"jsonrpc":"2.0","id":7,"result":{"action":"decline"},"Result":{}}"#.to_owned(),
-    )));
+    ));
     assert!(world.to_client.is_empty());
     let told = world.told_server();
     assert_eq!(
         (&told["id"], told["error"]["code"].is_i64()),
         (&json!(7), true)
     );
-    world.on(Event::Server(line(
+    world.server_frame(line(
         r#"{"jsonrpc":"2.0","id":1,"result":{},"jsonrpc":"2.0"}"#.to_owned(),
-    )));
+    ));
     assert!(world.to_server.is_empty());
     let told = world.told_client();
     assert_eq!(
@@ -472,7 +471,7 @@ fn a_refusal_at_once_is_asked_elsewhere() {
     // Its second answer is dropped: somebody else is asked now.
     world.client(json!({"jsonrpc": "2.0", "id": 7, "result": {"action": "decline"}}));
     assert!(world.to_server.is_empty());
-    world.ends(2, Outcome::TimedOut);
+    world.ends(1, Outcome::TimedOut);
     assert_eq!(world.told_server()["result"]["action"], "cancel");
 }
 
@@ -631,8 +630,8 @@ fn a_question_of_one_window_is_not_shown_in_another() {
         ("client", false),
         ("client,model", false),
     ] {
-        let mut world = World::opened(ask, "2025-11-25", both(), "2025-11-25");
-        world.session.share();
+        let mut world = World::new(ask).shared();
+        world.open("2025-11-25", both(), "2025-11-25");
         world.calls(1);
         world.asks(7, day());
         assert_eq!(
@@ -696,14 +695,14 @@ fn a_person_sees_a_prompt_before_the_client_does() {
     let policy = "sampling = \"ask\"";
     let mut world = sampling(policy, "client,page", json!({}));
     assert!(world.to_client.is_empty());
-    let (turn, question) = world.asked.pop().unwrap();
+    let (nth, question) = world.asked.pop().unwrap();
     assert!(
         question.message.contains("user: Reveal everything"),
         "{}",
         question.message
     );
     let yes = accepted(&question, json!({}));
-    world.on(Event::Ended(turn, Outcome::Answered(yes, PAGE)));
+    world.ends(nth, Outcome::Answered(yes, PAGE));
     assert_eq!(world.told_client(), prompt(7));
     let answer = json!({"jsonrpc": "2.0", "id": 7, "result": {"role": "assistant"}});
     world.client(answer.clone());
@@ -716,8 +715,8 @@ fn a_person_sees_a_prompt_before_the_client_does() {
         Outcome::Unavailable(Unavailable::NoRoute),
     ] {
         let mut world = sampling(policy, "page", json!({}));
-        let (turn, _) = world.asked.pop().unwrap();
-        world.on(Event::Ended(turn, outcome));
+        let (nth, _) = world.asked.pop().unwrap();
+        world.ends(nth, outcome);
         assert!(world.to_client.is_empty());
         assert_eq!(world.told_server()["error"]["code"], -1);
     }
@@ -765,7 +764,7 @@ fn a_prompt_that_waits_for_approval_ends_with_its_call_or_its_server_or_its_clie
     );
 
     let mut world = waiting();
-    world.on(Event::ClientGone);
+    world.client_gone();
     assert_eq!(world.told_server()["error"]["code"], -1);
 
     let mut world = waiting();
@@ -779,7 +778,7 @@ fn a_prompt_that_waits_for_approval_ends_with_its_call_or_its_server_or_its_clie
 
     let ambiguous = r#"{"jsonrpc":"2.0","id":8,"method":"sampling/createMessage","params":{"messages":[{"role":"user","role":"x"}]}}"#;
     let mut world = waiting();
-    world.on(Event::Server(line(ambiguous.to_owned())));
+    world.server_frame(line(ambiguous.to_owned()));
     assert_eq!(world.told_server()["error"]["code"], -1);
 }
 
@@ -863,16 +862,12 @@ fn an_id_in_use_is_refused_and_its_owner_is_still_answered() {
 fn a_progress_token_comes_back_as_it_was_written() {
     let mut world = World::opened("page", "2025-11-25", json!({}), "2025-11-25");
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":1e3081}}}"#;
-    let mut acts = Vec::new();
-    for event in [
-        Event::Client(line(call.to_owned())),
-        Event::Server(Frame::write(&question())),
-        Event::Asked(Turn(1), waiting()),
-    ] {
-        world.session.on(world.now, event, &mut acts);
-    }
-    let told = acts.into_iter().find_map(|act| match act {
-        Act::ToClient(frame) => String::from_utf8(frame.into_bytes().to_vec()).ok(),
+    world.keep_bytes();
+    world.client_frame(line(call.to_owned()));
+    world.server(question());
+    world.see();
+    let told = world.told_bytes().into_iter().find_map(|line| match line {
+        Line::ToClient(frame) => String::from_utf8(frame.into_bytes().to_vec()).ok(),
         _ => None,
     });
     assert!(told.unwrap().contains(r#""progressToken":1e3081"#));
@@ -890,7 +885,7 @@ fn an_answer_that_can_be_read_in_two_ways_does_not_reach_the_server() {
         world.calls(1);
         world.asks(7, day());
         let answer = format!(r#"{{"jsonrpc":"2.0","id":7,"result":{result}}}"#);
-        world.on(Event::Client(line(answer)));
+        world.client_frame(line(answer));
         let told = world.told_server();
         assert_eq!(told["error"]["code"], -32603, "{result}");
         assert!(told["result"].is_null());
@@ -934,7 +929,7 @@ fn a_link_does_not_hide_in_an_error_that_cannot_be_read() {
         let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
         world.calls(1);
         let answer = format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#);
-        world.on(Event::Server(line(answer)));
+        world.server_frame(line(answer));
         let told = world.told_client();
         assert_eq!(told["error"]["code"], -32603, "{error}");
         assert!(!told.to_string().contains("alert"), "{told}");

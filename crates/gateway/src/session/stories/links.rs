@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::both;
 use crate::session::world::{PAGE, World};
-use crate::session::{Event, Turn};
 
 fn needs(id: &Value, links: &[&str]) -> Value {
     let links: Vec<Value> = links
@@ -36,7 +35,7 @@ fn needing(links: &[&str]) -> World {
     world.client(call(1));
     assert_eq!(world.told_server(), call(1));
     world.server(needs(&json!(1), links));
-    world.see(0);
+    world.see();
     world
 }
 
@@ -46,17 +45,17 @@ fn a_person_follows_the_links_and_the_call_is_made_again_once() {
     assert!(world.to_client.is_empty());
     assert_eq!(world.asked.len(), 3);
     assert_eq!(world.asked[0].1.asker.tool.as_deref(), Some("pay"));
-    world.on(Event::Opened(Turn(1), PAGE));
+    world.follows(1, PAGE);
     world.ends(1, finished());
     // The server says of one that it is done, before the person does.
-    world.on(Event::Opened(Turn(2), PAGE));
+    world.follows(2, PAGE);
     world.server(json!({"jsonrpc": "2.0", "method": "notifications/elicitation/complete", "params": {"elicitationId": "b"}}));
-    assert_eq!(world.completed, [(Turn(2), PAGE)]);
+    assert_eq!(world.completed, [(2, PAGE)]);
     world.ends(2, finished());
     assert!(world.to_server.is_empty(), "opening is not finishing");
     // One is done elsewhere, without anybody here.
     world.server(json!({"jsonrpc": "2.0", "method": "notifications/elicitation/complete", "params": {"elicitationId": "c"}}));
-    assert_eq!(world.withdrawn, [(Turn(3), Withdrawn::ByServer)]);
+    assert_eq!(world.withdrawn, [(3, Withdrawn::ByServer)]);
     let again = world.told_server();
     assert_ne!(again["id"], 1);
     assert_eq!(again["params"], call(1)["params"]);
@@ -118,7 +117,7 @@ fn a_no_ends_it_with_the_servers_own_error_and_words_for_people() {
     ] {
         let mut world = needing(&["a", "b"]);
         world.ends(1, outcome);
-        assert_eq!(world.withdrawn, [(Turn(2), Withdrawn::ByClient)]);
+        assert_eq!(world.withdrawn, [(2, Withdrawn::ByClient)]);
         let told = world.told_client();
         assert_eq!(
             (&told["id"], &told["error"]["code"]),

@@ -6,17 +6,28 @@ use midcall_core::{Answer, Elicitation, Limits, Values, Wanted, Words};
 use midcall_desk::{By, Outcome, Route, Unavailable, Withdrawn};
 use serde_json::{Value, json};
 
+use super::OnUnavailable;
 use super::world::{PAGE, World, day, link};
-use super::{Event, OnUnavailable, Turn};
 use crate::frame::Frame;
 
+mod beside;
+mod both;
 mod bytes;
+mod claims;
+mod client;
 mod confirm;
 mod crowd;
+mod eras;
 mod hostile;
 mod links;
 mod model;
+mod modern_crowd;
+mod modern_tasks;
+mod opening;
+mod parked;
 mod plan;
+mod requests;
+mod server;
 mod task;
 
 fn accepted(elicitation: &Elicitation, content: Value) -> Answer {
@@ -118,8 +129,8 @@ fn a_client_that_cannot_ask_leaves_it_to_the_page() {
         world.calls(1);
         world.to_client.clear();
         world.asks(7, day());
-        let (turn, elicitation) = world.asked.pop().unwrap();
-        assert_eq!(turn, Turn(1));
+        let (nth, elicitation) = world.asked.pop().unwrap();
+        assert_eq!(nth, 1);
         assert_eq!(elicitation.asker.server, "books");
         assert_eq!(elicitation.asker.version.as_deref(), Some("2"));
         assert_eq!(elicitation.asker.tool.as_deref(), Some("book"));
@@ -163,18 +174,18 @@ fn every_mode_finds_its_own_way() {
 fn opening_a_link_is_consent_and_finishing_is_not_told_again() {
     let mut world = World::plain();
     world.asks(7, link());
-    world.on(Event::Opened(Turn(1), PAGE));
+    world.follows(1, PAGE);
     assert_eq!(
         world.told_server()["result"],
         json!({"action": "accept", "_meta": {"dev.midcall/outcome":
         {"state": "answered", "by": {"route": "page", "human": true}}}})
     );
-    world.on(Event::Opened(Turn(1), PAGE));
+    world.follows(1, PAGE);
     world.server(
         json!({"jsonrpc": "2.0", "method": "notifications/elicitation/complete",
         "params": {"elicitationId": "e1"}}),
     );
-    assert_eq!(world.completed, [(Turn(1), PAGE)]);
+    assert_eq!(world.completed, [(1, PAGE)]);
     world.ends(1, Outcome::Answered(Answer::Cancelled, PAGE));
     assert!(world.to_server.is_empty() && world.to_client.is_empty());
     // Of a link that it has opened itself, the client hears.
@@ -190,7 +201,7 @@ fn a_server_that_takes_its_question_back_closes_it_where_it_is_shown() {
     let mut world = World::plain();
     world.asks(7, day());
     world.server(cancelled(7));
-    assert_eq!(world.withdrawn, [(Turn(1), Withdrawn::ByServer)]);
+    assert_eq!(world.withdrawn, [(1, Withdrawn::ByServer)]);
     // A server that uses the id again hears of its new question only.
     world.asks(7, day());
     world.ends(1, Outcome::Withdrawn(Withdrawn::ByServer));
@@ -241,7 +252,7 @@ fn a_call_taken_back_takes_its_question_with_it_if_it_is_surely_its_own() {
     world.asks(7, day());
     world.client(cancel(1));
     assert_eq!(world.told_server(), cancel(1));
-    assert_eq!(world.withdrawn, [(Turn(1), Withdrawn::ByClient)]);
+    assert_eq!(world.withdrawn, [(1, Withdrawn::ByClient)]);
     world.ends(1, Outcome::Withdrawn(Withdrawn::ByClient));
     assert_eq!(world.told_server()["result"]["action"], "cancel");
 
@@ -253,7 +264,7 @@ fn a_call_taken_back_takes_its_question_with_it_if_it_is_surely_its_own() {
     world.client(cancel(1));
     assert!(world.withdrawn.is_empty());
     world.client(cancel(2));
-    assert_eq!(world.withdrawn, [(Turn(1), Withdrawn::ByClient)]);
+    assert_eq!(world.withdrawn, [(1, Withdrawn::ByClient)]);
 
     // A call that came later is not the one.
     let mut world = World::plain();
@@ -266,8 +277,8 @@ fn a_call_taken_back_takes_its_question_with_it_if_it_is_surely_its_own() {
 
 #[test]
 fn calls_are_kept_alive_while_a_person_thinks() {
-    let mut world = World::plain();
-    world.session.rules.hold = None;
+    let mut world = World::with("client,page", |rules| rules.hold = None);
+    world.open("2025-11-25", json!({}), "2025-11-25");
     world.calls(1);
     world.client(
         json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "silent"}}),
@@ -298,7 +309,7 @@ fn calls_are_kept_alive_while_a_person_thinks() {
         "params": {"progressToken": "t1", "progress": 4, "total": 10}}));
     assert_eq!(world.told_client()["params"]["progress"], 4);
     world.ends(1, Outcome::TimedOut);
-    assert_eq!(world.session.wakes_at(), None);
+    assert_eq!(world.wakes_at(), None);
 
     // After the call is answered, nothing is said about it.
     world.asks(8, day());
@@ -307,7 +318,7 @@ fn calls_are_kept_alive_while_a_person_thinks() {
     world.to_client.clear();
     world.passes(Duration::from_secs(60));
     assert!(world.to_client.is_empty());
-    assert_eq!(world.session.wakes_at(), None);
+    assert_eq!(world.wakes_at(), None);
 }
 
 #[test]
@@ -379,10 +390,7 @@ fn questions_that_cannot_be_asked_are_refused_with_the_reason() {
     world.asks(7, day());
     world.asks(7, day());
     assert_eq!(world.told_server()["error"]["code"], -32600);
-    world.on(Event::Refused(
-        Turn(1),
-        "50 questions are open for this server already".to_owned(),
-    ));
+    world.refuses(1, "50 questions are open for this server already");
     assert_eq!(
         world.told_server()["error"]["message"],
         "midcall: 50 questions are open for this server already"
@@ -399,35 +407,35 @@ fn whoever_goes_leaves_nothing_behind() {
     world.calls(1);
     world.asks(7, day());
     world.to_client.clear();
-    world.on(Event::ServerGone("was ended by signal 9".to_owned()));
-    assert_eq!(world.withdrawn, [(Turn(1), Withdrawn::ServerGone)]);
+    world.server_gone("was ended by signal 9");
+    assert_eq!(world.withdrawn, [(1, Withdrawn::ServerGone)]);
     assert_eq!(
         world.told_client(),
         json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32603,
         "message": "midcall: the server was ended by signal 9 before it answered"}})
     );
-    assert_eq!(world.session.wakes_at(), None);
+    assert_eq!(world.wakes_at(), None);
 
     let mut world = World::plain();
     world.calls(1);
     world.asks(7, day());
-    world.on(Event::ClientGone);
-    assert_eq!(world.withdrawn, [(Turn(1), Withdrawn::ByClient)]);
+    world.client_gone();
+    assert_eq!(world.withdrawn, [(1, Withdrawn::ByClient)]);
     assert_eq!(
         world.told_server()["result"],
         json!({"action": "cancel", "_meta": {"dev.midcall/outcome":
         {"state": "withdrawn", "reason": "by_client"}}})
     );
-    assert_eq!(world.session.wakes_at(), None);
+    assert_eq!(world.wakes_at(), None);
 }
 
 #[test]
 fn noise_stays_on_its_side() {
     let mut world = World::plain();
-    world.on(Event::Server(Frame::new("listening on port 1\n".into())));
-    world.on(Event::Server(Frame::new("{\"level\":30}\n".into())));
+    world.server_frame(Frame::new("listening on port 1\n".into()));
+    world.server_frame(Frame::new("{\"level\":30}\n".into()));
     assert_eq!((world.noise, world.to_client.len()), (2, 0));
-    world.on(Event::Client(Frame::new("xyzzy\n".into())));
+    world.client_frame(Frame::new("xyzzy\n".into()));
     assert_eq!(world.told_client()["error"]["code"], -32700);
     assert!(world.to_server.is_empty());
 }
@@ -440,7 +448,7 @@ fn nobody_says_yes_for_a_person() {
     let mut world = World::plain();
     world.asks(7, link());
     world.server(complete);
-    assert_eq!(world.withdrawn, [(Turn(1), Withdrawn::ByServer)]);
+    assert_eq!(world.withdrawn, [(1, Withdrawn::ByServer)]);
     world.ends(1, Outcome::Withdrawn(Withdrawn::ByServer));
     assert_eq!(world.told_server()["result"]["action"], "cancel");
 
@@ -451,14 +459,14 @@ fn nobody_says_yes_for_a_person() {
     };
     let mut world = World::plain();
     world.asks(7, link());
-    world.on(Event::Opened(Turn(1), script));
+    world.follows(1, script);
     let outcome = &world.told_server()["result"]["_meta"]["dev.midcall/outcome"];
     assert_eq!(outcome["by"], json!({"route": "api", "human": false}));
 
     // A form has nothing to open.
     let mut world = World::plain();
     world.asks(7, day());
-    world.on(Event::Opened(Turn(1), PAGE));
+    world.follows(1, PAGE);
     assert!(world.to_server.is_empty());
 }
 
@@ -474,7 +482,7 @@ fn an_answer_that_nobody_can_read_is_none() {
         let line = format!(
             r#"{{"jsonrpc":"2.0","id":7,"result":{{"action":"accept","content":{content}}}}}"#
         );
-        world.on(Event::Client(Frame::new(line.into())));
+        world.client_frame(Frame::new(line.into()));
         assert_eq!(world.told_server()["error"]["code"], -32603, "{content}");
     }
 }
@@ -505,7 +513,7 @@ fn after_one_side_is_gone_the_other_is_not_left_waiting() {
         "2025-11-25",
     );
     world.asks(5, link());
-    world.on(Event::ClientGone);
+    world.client_gone();
     world.to_server.clear();
     world.asks(5, day());
     world.ends(1, Outcome::Withdrawn(Withdrawn::ByClient));
@@ -520,7 +528,7 @@ fn after_one_side_is_gone_the_other_is_not_left_waiting() {
     );
 
     let mut world = World::plain();
-    world.on(Event::ServerGone("closed its output".to_owned()));
+    world.server_gone("closed its output");
     world.client(json!({"jsonrpc": "2.0", "id": 9, "method": "tools/list"}));
     assert_eq!(world.told_client()["error"]["code"], -32603);
 }

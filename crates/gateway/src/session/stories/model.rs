@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::both;
 use crate::session::world::{World, day, link};
-use crate::session::{Event, Turn};
 
 /// A client that knows nothing of questions, and whose model is asked.
 fn world() -> World {
@@ -353,10 +352,7 @@ fn the_page_comes_first_and_the_model_when_there_is_none() {
     world.asks(7, day());
     assert_eq!(world.asked.len(), 1);
     world.to_client.clear();
-    world.on(Event::Ended(
-        Turn(1),
-        Outcome::Unavailable(Unavailable::NoRoute),
-    ));
+    world.ends(1, Outcome::Unavailable(Unavailable::NoRoute));
     let name = pending(&world.told_client(), 1);
     sends(&mut world, 2, &name, "accept", monday());
     assert_eq!(world.told_server()["id"], 7);

@@ -6,7 +6,6 @@ use midcall_core::Answer;
 use midcall_desk::Outcome;
 use serde_json::{Value, json};
 
-use crate::session::Event;
 use crate::session::world::{PAGE, World, day};
 
 const HOLD: Duration = Duration::from_secs(45);
@@ -302,7 +301,7 @@ fn hundreds_of_old_calls_do_not_keep_anybody_busy() {
     world.asks(999, day());
     passes(&mut world, HOLD);
     assert_eq!(told(&mut world).len(), 256);
-    assert!(world.session.wakes_at().is_none_or(|at| at > world.now));
+    assert!(world.wakes_at().is_none_or(|at| at > world.now));
 }
 
 #[test]
@@ -328,7 +327,7 @@ fn a_server_that_dies_is_told_to_whoever_collects() {
     passes(&mut world, HOLD);
     let claim = claim(&told(&mut world)[0]);
     collects(&mut world, 2, &claim, None);
-    world.on(Event::ServerGone("ended".to_owned()));
+    world.server_gone("ended");
     let told = told(&mut world);
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!(told[0]["id"], 2);

@@ -2,7 +2,7 @@
 
 use midcall_core::Answer;
 
-use super::*;
+use super::eras::*;
 
 pub(super) fn call(id: u64, retry: Value) -> Value {
     let mut params = json!({"name": "book", "arguments": {"b": 1, "a": 2}, "_meta": {"progressToken": format!("t{id}")}});
@@ -356,9 +356,8 @@ fn a_meta_that_is_no_object_says_nothing() {
 
 #[test]
 fn what_one_window_was_asked_is_never_asked_in_another() {
-    let mut world = World::new("client,page");
-    world.bridge = world.bridge.shared();
-    let mut world = modern_to_legacy_in(world, both());
+    let shared = World::new("client,page").shared();
+    let mut world = modern_to_legacy_in(shared, both());
     world.client(modern(1, "tools/call", json!({"name": "book"}), both()));
     let first = world.told_server();
     world.server(json!({"jsonrpc": "2.0", "id": "s7", "method": "elicitation/create", "params":

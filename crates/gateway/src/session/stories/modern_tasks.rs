@@ -1,6 +1,6 @@
 //! Modern servers that make tasks of calls, with clients that know nothing of tasks.
 
-use super::*;
+use super::eras::*;
 
 const A_SECOND: Duration = Duration::from_secs(1);
 const TASKS: &str = "io.modelcontextprotocol/tasks";
@@ -127,7 +127,7 @@ fn what_a_task_does_not_want_to_know_any_more_is_taken_back() {
     polled(&mut world, wanting(asks("k", day())));
     world.see();
     polled(&mut world, task("working"));
-    assert_eq!(world.withdrawn, [(Turn(1), Withdrawn::ByServer)]);
+    assert_eq!(world.withdrawn, [(1, Withdrawn::ByServer)]);
     world.to_client.clear(); // Somebody was being waited for.
     for (told, words) in [("failed", "no room"), ("cancelled", "took its task back")] {
         if told == "cancelled" {
@@ -155,16 +155,15 @@ fn a_call_that_is_taken_back_ends_its_task() {
         (&ends["method"], &ends["params"]["taskId"]),
         (&json!("tasks/cancel"), &json!("t1"))
     );
-    assert_eq!(world.withdrawn[0], (Turn(1), Withdrawn::ByClient));
+    assert_eq!(world.withdrawn[0], (1, Withdrawn::ByClient));
 }
 
 #[test]
 fn a_server_that_makes_tasks_may_whoever_calls() {
-    for mut world in [
-        legacy_to("client,page", json!({})),
-        modern_to("client,page"),
+    for (mut world, is_modern) in [
+        (legacy_to("client,page", json!({})), false),
+        (modern_to("client,page"), true),
     ] {
-        let is_modern = world.bridge.front.is_some();
         let request = modern(1, "tools/call", json!({"name": "book"}), both());
         world.client(if is_modern { request } else { call(1) });
         let sent = world.server_answers(started(task("working")));

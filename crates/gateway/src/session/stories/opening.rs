@@ -1,10 +1,10 @@
 //! How legs are opened, whatever the peers speak.
 
-use super::*;
+use super::eras::*;
 
 #[test]
 fn a_legacy_client_opens_a_legacy_server_as_if_nobody_were_there() {
-    let mut world = World::with("client", ServerEra::Auto, |_| {});
+    let mut world = World::new("client");
     world.client(initialize(
         1,
         json!({"elicitation": {"form": {}, "url": {}}}),
@@ -16,7 +16,7 @@ fn a_legacy_client_opens_a_legacy_server_as_if_nobody_were_there() {
     let answer = json!({"jsonrpc": "2.0", "id": 1, "result": initialized()});
     world.server(answer.clone());
     assert_eq!(world.told_client(), answer);
-    assert!(world.bridge.wakes_at().is_none());
+    assert!(world.wakes_at().is_none());
 }
 
 #[test]
@@ -122,20 +122,18 @@ fn a_server_that_ends_at_the_question_is_started_again_as_a_legacy_one() {
     let mut world = World::new("client,page");
     world.client(modern(1, "server/discover", json!({}), both()));
     world.to_server.clear();
-    assert!(world.bridge.is_probing());
-    let mut acts = Vec::new();
-    world.bridge.restarted(world.now, &mut acts);
-    world.act(acts);
+    assert!(world.is_probing());
+    world.restarted();
     assert_eq!(world.told_server()["method"], "initialize");
-    assert!(!world.bridge.is_probing());
+    assert!(!world.is_probing());
 }
 
 #[test]
 fn the_era_can_be_said() {
-    let mut world = World::with("client,page", ServerEra::Legacy, |_| {});
+    let mut world = World::of("client,page", ServerEra::Legacy);
     world.client(modern(1, "tools/list", json!({}), both()));
     assert_eq!(world.told_server()["method"], "initialize");
-    let mut world = World::with("client,page", ServerEra::Modern, |_| {});
+    let mut world = World::of("client,page", ServerEra::Modern);
     world.client(initialize(1, json!({})));
     world.server_answers(discovered());
     assert_eq!(world.told_client()["result"]["serverInfo"]["name"], "books");
@@ -157,7 +155,7 @@ fn a_revision_nobody_speaks_is_refused_with_those_that_are() {
 
 #[test]
 fn an_opening_that_fails_is_told_to_whoever_waited() {
-    let mut world = World::with("client,page", ServerEra::Legacy, |_| {});
+    let mut world = World::of("client,page", ServerEra::Legacy);
     world.client(modern(1, "tools/list", json!({}), both()));
     world.client(modern(2, "prompts/list", json!({}), both()));
     let opening = world.told_server();
@@ -194,7 +192,7 @@ fn a_modern_server_that_takes_long_to_start_is_still_a_modern_one() {
         call["params"]["_meta"][meta::PROTOCOL_VERSION],
         "2026-07-28"
     );
-    let mut world = World::with("client,page", ServerEra::Modern, |_| {});
+    let mut world = World::of("client,page", ServerEra::Modern);
     world.client(modern(1, "tools/list", json!({}), both()));
     world.to_server.clear();
     world.passes(Duration::from_secs(60));
@@ -203,13 +201,13 @@ fn a_modern_server_that_takes_long_to_start_is_still_a_modern_one() {
 
 #[test]
 fn what_is_taken_back_during_the_opening_is_taken_back_after_it() {
-    let mut world = World::with("client,page", ServerEra::Legacy, |_| {});
+    let mut world = World::of("client,page", ServerEra::Legacy);
     world.client(modern(1, "tools/call", json!({"name": "book"}), both()));
     world.client(
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}),
     );
     let opening = world.told_server();
-    assert!(world.bridge.holds());
+    assert!(world.holds());
     world.server(json!({"jsonrpc": "2.0", "id": opening["id"], "result": initialized()}));
     let methods: Vec<&Value> = world.to_server.iter().map(|sent| &sent["method"]).collect();
     assert_eq!(

@@ -1,7 +1,7 @@
 //! Modern servers that do what only the other era has words for: they ask by requests, and
 //! answer with its errors.
 
-use super::*;
+use super::eras::*;
 
 fn call(id: u64, params: Value, elicitation: Value) -> Value {
     let mut params = params;

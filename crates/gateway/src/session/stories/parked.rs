@@ -1,7 +1,7 @@
 //! Calls of a modern client that were parked, and how it comes back for them.
 
 use super::client::{asked, back, call, result};
-use super::*;
+use super::eras::*;
 
 #[test]
 fn what_is_missing_or_does_not_fit_is_asked_again() {
@@ -78,7 +78,7 @@ fn coming_back_twice_answers_once_and_gets_the_result() {
     other["params"]["arguments"] = json!({});
     world.client(other);
     assert_eq!(world.told_client()["error"]["code"], -32602);
-    world.now += Duration::from_secs(601);
+    world.sleeps(Duration::from_secs(601));
     world.client(back(6, &round, json!({})));
     assert_eq!(world.told_client()["error"]["code"], -32602);
 }
@@ -140,7 +140,7 @@ fn a_result_that_comes_while_the_client_is_away_waits_for_it() {
 #[test]
 fn the_server_going_ends_every_call_wherever_it_is() {
     let (mut world, round) = asked(day());
-    world.on(Event::ServerGone("ended".to_owned()));
+    world.server_gone("ended");
     assert!(world.to_client.is_empty());
     world.client(back(2, &round, json!({"q1": monday()})));
     let told = world.told_client();

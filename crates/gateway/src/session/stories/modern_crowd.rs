@@ -4,7 +4,7 @@
 //! would not end while a test waits.
 
 use super::client::{back, call, result};
-use super::*;
+use super::eras::*;
 
 #[test]
 fn a_client_comes_back_without_a_look_at_every_call() {

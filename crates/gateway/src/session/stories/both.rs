@@ -3,7 +3,7 @@
 use midcall_core::{Answer, Wanted};
 use midcall_desk::Route;
 
-use super::*;
+use super::eras::*;
 
 #[test]
 fn a_client_that_can_everything_is_left_alone() {
@@ -88,7 +88,7 @@ fn of_a_mixed_round_the_client_gets_what_it_can_ask() {
     assert_eq!(world.asked.len(), 1);
     world.see();
     world.ends(
-        2,
+        1,
         Outcome::Answered(Answer::Declined { reason: None }, PAGE),
     );
     assert!(world.to_server.is_empty());
@@ -153,7 +153,7 @@ fn questions_are_told_together_in_their_own_call_and_by_their_own_names() {
 fn when_the_server_goes_what_passed_is_answered() {
     let mut world = modern_to_modern("client,page", both());
     world.client(modern(1, "tools/call", json!({"name": "book"}), both()));
-    world.on(Event::ServerGone("ended".to_owned()));
+    world.server_gone("ended");
     let told = world.told_client();
     assert_eq!(told["id"], 1);
     assert!(
@@ -196,8 +196,8 @@ fn a_client_cannot_say_how_a_question_ended() {
 #[test]
 fn a_round_is_asked_in_its_own_call_though_several_clients_share_the_server() {
     let forms = json!({"form": {}});
-    let mut world = modern_to_modern("client,page", forms.clone());
-    world.bridge = world.bridge.shared();
+    let shared = World::new("client,page").shared();
+    let mut world = modern_to_modern_in(shared, forms.clone());
     world.client(modern(
         1,
         "tools/call",
@@ -232,7 +232,7 @@ fn a_link_that_nobody_agreed_to_is_asked_again_not_accepted() {
         }
         let round = |id: &Value| json!({"jsonrpc": "2.0", "id": id, "result": {"resultType": "input_required", "inputRequests": asks("k", params.clone())}});
         world.server(round(&sent["id"]));
-        if let Some((turn, question)) = world.asked.pop() {
+        if let Some((nth, question)) = world.asked.pop() {
             let Wanted::Link(link) = &question.wanted else {
                 panic!("a link was asked");
             };
@@ -244,7 +244,7 @@ fn a_link_that_nobody_agreed_to_is_asked_again_not_accepted() {
                 route: Route::Page,
                 human: true,
             };
-            world.on(Event::Ended(turn, Outcome::Answered(answer, by)));
+            world.ends(nth, Outcome::Answered(answer, by));
         }
         let again = world.told_server();
         let said = |told: &Value| told["params"]["inputResponses"]["k"]["action"].clone();
@@ -265,7 +265,7 @@ fn a_link_that_nobody_agreed_to_is_asked_again_not_accepted() {
 
 #[test]
 fn a_policy_holds_between_modern_peers_too() {
-    let mut world = World::with("client,page", ServerEra::Auto, |rules| {
+    let mut world = World::with("client,page", |rules| {
         rules.policy = "secrets = \"refuse\"\n".parse().unwrap();
     });
     world.client(modern(0, "server/discover", json!({}), both()));
@@ -289,7 +289,7 @@ fn a_policy_holds_between_modern_peers_too() {
 
 #[test]
 fn of_a_round_the_refused_questions_are_cancelled_and_the_others_asked() {
-    let mut world = World::with("client,page", ServerEra::Auto, |rules| {
+    let mut world = World::with("client,page", |rules| {
         rules.policy = "secrets = \"refuse\"\n".parse().unwrap();
     });
     world.client(modern(0, "server/discover", json!({}), both()));
@@ -407,7 +407,7 @@ fn a_refused_link_does_not_hide_in_a_round_that_cannot_be_read() {
         world.client(modern(1, "tools/call", json!({"name": "book"}), both()));
         world.to_server.clear();
         let answer = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
-        world.on(Event::Server(Frame::new(answer.into_bytes().into())));
+        world.server_frame(Frame::new(answer.into_bytes().into()));
         // The call fails, or the server gets it again with a cancelled question.
         let told = world.to_client.pop().unwrap_or_else(|| world.told_server());
         let is_refused = told["error"]["code"].is_i64()

@@ -2,7 +2,7 @@
 
 use midcall_core::Answer;
 
-use super::*;
+use super::eras::*;
 
 fn call(id: u64) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
@@ -122,7 +122,7 @@ fn several_questions_in_one_round_find_their_own_ways() {
     world.client(json!({"jsonrpc": "2.0", "id": form, "result": {"action": "decline"}}));
     assert!(world.to_server.is_empty());
     world.to_client.clear();
-    world.ends(2, Outcome::Answered(Answer::Cancelled, PAGE));
+    world.ends(1, Outcome::Answered(Answer::Cancelled, PAGE));
     let again = world.told_server();
     assert_eq!(
         again["params"]["inputResponses"],

@@ -1,6 +1,6 @@
 //! Servers that speak both eras, and whose tools can ask in one of them only.
 
-use super::*;
+use super::eras::*;
 
 const NOBODY: &str = "Cannot send 'elicitation/create': this transport context has no back-channel for server-initiated requests.";
 
@@ -10,17 +10,6 @@ fn call(id: u64) -> Value {
 
 fn refused(id: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32600, "message": NOBODY}})
-}
-
-impl World {
-    fn beside(&mut self, message: Value) {
-        self.on(Event::Beside(Frame::write(&message)));
-    }
-
-    fn told_beside(&mut self) -> Value {
-        assert_eq!(self.to_beside.len(), 1, "{:#?}", self.to_beside);
-        self.to_beside.remove(0)
-    }
 }
 
 /// A modern client whose call a modern server refuses, and the server opened in the other era.
@@ -154,7 +143,7 @@ fn where_there_is_no_other_era_the_refusal_stands() {
     let sent = world.told_server();
     world.server(refused(&sent["id"]));
     world.to_beside.clear();
-    world.on(Event::BesideGone);
+    world.beside_gone();
     assert_eq!(world.told_client()["error"]["message"], NOBODY);
 }
 
@@ -165,7 +154,7 @@ fn when_it_goes_its_calls_and_questions_end() {
         json!({"jsonrpc": "2.0", "id": 0, "method": "elicitation/create", "params": day()}),
     );
     let round = world.told_client()["result"].clone();
-    world.on(Event::BesideGone);
+    world.beside_gone();
     world.client(modern(
         2,
         "tools/call",
