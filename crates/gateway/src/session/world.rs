@@ -30,6 +30,8 @@ pub struct World {
     pub to_beside: Vec<Value>,
     /// How often a second process of the server was started.
     pub started: usize,
+    /// True if the server must not be started a second time, since both sides speak the legacy era.
+    is_alone: bool,
     /// Which questions were put on the desk.
     pub asked: Vec<(u64, Box<Elicitation>)>,
     pub withdrawn: Vec<(u64, Withdrawn)>,
@@ -77,6 +79,7 @@ impl World {
             to_server: Vec::new(),
             to_beside: Vec::new(),
             started: 0,
+            is_alone: false,
             asked: Vec::new(),
             withdrawn: Vec::new(),
             completed: Vec::new(),
@@ -101,6 +104,7 @@ impl World {
     }
 
     pub fn open(&mut self, client: &str, capabilities: Value, server: &str) {
+        self.is_alone = true;
         self.client(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params":
             {"protocolVersion": client, "capabilities": capabilities, "clientInfo": {"name": "c", "version": "1"}}}));
         self.server(
@@ -161,6 +165,9 @@ impl World {
                 Act::Withdraw(turn, why) => self.withdrawn.push((self.nth(turn), why)),
                 Act::Complete(turn, by) => self.completed.push((self.nth(turn), by)),
                 Act::Noise(_) => self.noise += 1,
+                Act::StartBeside | Act::ToBeside(_) if self.is_alone => {
+                    panic!("this server is one process")
+                }
                 Act::StartBeside => self.started += 1,
                 Act::ToBeside(frame) => self.to_beside.push(read(frame)),
                 Act::Elsewhere(..) => panic!("it is for the bridge"),
