@@ -33,6 +33,7 @@ mod form;
 mod limits;
 pub mod link;
 pub mod lint;
+pub mod model;
 mod scope;
 pub mod seal;
 pub mod secret;

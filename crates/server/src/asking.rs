@@ -7,7 +7,7 @@ use midcall_core::catalog::Locale;
 use midcall_core::wire::{
     Action, Asked, ElicitRequestParams, ElicitResult, Members, Mode, Revision, meta,
 };
-use midcall_core::{Answer, Fault, Kind, Limits, Problem, Unfit, Values, Words};
+use midcall_core::{Answer, Fault, Limits, Problem, Unfit, Values, Words};
 use serde_json::{Map, Value};
 
 use crate::kind::Wants;
@@ -108,28 +108,6 @@ impl Asking {
             task: None,
             ui: None,
             rest,
-        }
-    }
-
-    /// Whether the form asks for a secret.
-    pub fn asks_secret(&self) -> bool {
-        let Wants::Form(shape) = &self.wants else {
-            return false;
-        };
-        let fields = shape.form.walk();
-        fields.iter().any(|(_, field)| field.secret().is_some())
-    }
-
-    /// Whether all that can be said is yes or no.
-    pub fn is_yes_or_no(&self) -> bool {
-        let Wants::Form(shape) = &self.wants else {
-            return false;
-        };
-        let mut fields = shape.form.fields.iter();
-        match (fields.next(), fields.next()) {
-            (None, _) => true,
-            (Some(only), None) => matches!(only.kind, Kind::Switch),
-            _ => false,
         }
     }
 

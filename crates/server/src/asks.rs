@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use midcall_core::catalog::Locale;
+use midcall_core::model::ToolHints;
 use midcall_core::seal::{Keys, Secret};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, Service};
@@ -16,7 +17,6 @@ use crate::call::{Call, Client, Method};
 use crate::handler::Handler;
 use crate::layer::Layer;
 use crate::links::Links;
-use crate::model::Hints;
 use crate::observe::{Answered, Asked};
 use crate::park::Parks;
 use crate::token;
@@ -158,7 +158,7 @@ impl Asks {
             return Ask::off();
         }
         let method = Method::Tool;
-        let hints = Hints::default();
+        let hints = ToolHints::default();
         let call = Call::new(self.clone(), method, tool.into(), Client::none(), hints);
         Ask::in_call(call)
     }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use midcall_core::catalog::Locale;
+use midcall_core::model::{NotForModels, ToolHints, may_ask};
 use midcall_core::wire::{Era, Mode, Modes, Revision};
 use midcall_core::{Answer, Checked};
 use rmcp::model::{ProgressNotificationParam, ProgressToken, RequestId};
@@ -19,7 +20,7 @@ use crate::asks::Asks;
 use crate::error::{AskError, Nobody};
 use crate::inbox::{Inbox, Open};
 use crate::live;
-use crate::model::Hints;
+use crate::model;
 use crate::observe::{Carrier, How, Observed};
 
 /// A call in which a tool may ask.
@@ -30,7 +31,7 @@ pub(crate) struct Call {
     pub name: String,
     pub client: Client,
     /// What the tool says of itself, where somebody needs to know.
-    pub hints: Hints,
+    pub hints: ToolHints,
     requests: Mutex<Requests>,
     pub inbox: Inbox,
     /// What the tool knows as the cancelling of its request: it has ended, or nobody waits for it.
@@ -141,7 +142,7 @@ impl Call {
         method: Method,
         name: String,
         client: Client,
-        hints: Hints,
+        hints: ToolHints,
     ) -> Arc<Self> {
         let call = Self {
             asks,
@@ -331,23 +332,22 @@ impl Call {
             });
         }
         let settings = &self.asks.settings;
-        let may_destroy = asking.dangerous
-            || self.hints.says_destructive()
-            || (self.hints.says_nothing() && asking.is_yes_or_no());
         let why = if self.current().is_none() {
             Nobody::NoClient
         } else if !settings.model {
             Nobody::Undeclared(mode)
-        } else if mode == Mode::Url {
-            Nobody::Link
-        } else if self.method != Method::Tool {
-            Nobody::NotATool
-        } else if asking.asks_secret() {
-            Nobody::Secret
-        } else if may_destroy && !settings.model_may_confirm {
-            Nobody::Destructive
         } else {
-            return Ok(Carrier::Model);
+            match may_ask(
+                model::facts(asking),
+                [self.hints],
+                settings.model_may_confirm,
+            ) {
+                Err(NotForModels::Link) => Nobody::Link,
+                _ if self.method != Method::Tool => Nobody::NotATool,
+                Err(NotForModels::Secret) => Nobody::Secret,
+                Err(NotForModels::Destructive) => Nobody::Destructive,
+                Ok(()) => return Ok(Carrier::Model),
+            }
         };
         Err(self.nobody(why, asking))
     }

@@ -10,6 +10,7 @@ mod resume;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use midcall_core::model::{ModelAnswer, ToolHints, error, widened};
 use rmcp::model::{
     CacheScope, ClientNotification, ClientRequest, CustomResult, JsonObject, ListToolsRequest,
     PaginatedRequestParams, ProtocolVersion, ServerConfig, ServerResult,
@@ -23,7 +24,7 @@ use crate::asks::Asks;
 use crate::call::{Call, Client, Current, Method};
 use crate::error::{AskError, Nobody};
 use crate::inbox::Questions;
-use crate::model::{self, Sent, Tools};
+use crate::model::{self, Tools};
 use crate::park::{First, Round};
 use crate::place::{Brought, Place};
 use crate::running::Running;
@@ -123,7 +124,8 @@ impl<S: Service<RoleServer>> Layer<S> {
             let tools = self.tools(&context).await;
             hints = tools.hints(&asker.name);
             if asker.name == tools.send_name() {
-                let sent = Sent::read(asker.arguments.cloned());
+                let arguments = asker.arguments.cloned().unwrap_or_default();
+                let sent = ModelAnswer::read(arguments, token::digest_of);
                 return self.send(sent, &place, client, context).await;
             }
         }
@@ -136,7 +138,7 @@ impl<S: Service<RoleServer>> Layer<S> {
         request: ClientRequest,
         place: Place,
         client: Client,
-        hints: model::Hints,
+        hints: ToolHints,
         mut context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
         let (method, name) = (place.method, place.name.clone());
@@ -173,7 +175,7 @@ impl<S: Service<RoleServer>> Layer<S> {
             let text = AskError::Unavailable { why, required }.to_string();
             return failed(text, place.method, client);
         }
-        self.tell(&round, &place, client, hints.structured)
+        self.tell(&round, &place, client, hints.is_structured)
     }
 
     /// Says a round to the client, or to its model.
@@ -233,10 +235,8 @@ impl<S: Service<RoleServer>> Layer<S> {
         if let (ServerResult::ListToolsResult(list), Some(mut all)) = (&mut result, all) {
             all.learn(&list.tools);
             for tool in &mut list.tools {
-                tool.output_schema = tool
-                    .output_schema
-                    .take()
-                    .map(|schema| model::widen(&schema));
+                let schema = tool.output_schema.take();
+                tool.output_schema = schema.map(|schema| Arc::new(widened(&schema)));
             }
             if list.next_cursor.is_none() {
                 list.tools.push(all.send_tool());
@@ -350,7 +350,7 @@ fn complete(mut result: Value, client: Client) -> ServerResult {
 /// A call that cannot go on, as each kind of request says it.
 fn failed(text: String, method: Method, client: Client) -> Result<ServerResult, ErrorData> {
     match method {
-        Method::Tool => Ok(complete(model::error(&text), client)),
+        Method::Tool => Ok(complete(error(&text), client)),
         Method::Prompt | Method::Resource => Err(ErrorData::invalid_params(text, None)),
     }
 }

@@ -28,6 +28,8 @@ pub const HINTS: &str = "dev.midcall/hints";
 /// What is wrong with an answer: in the result of a tool that a model answers by, and in the data of
 /// the error that a server gets instead of a client's answer.
 pub const PROBLEMS: &str = "dev.midcall/problems";
+/// What a client is waiting for, and the claim to collect it with: in the result of a call that took too long.
+pub const WAITING: &str = "dev.midcall/waiting";
 /// How the question ended, and who answered.
 pub const OUTCOME: &str = "dev.midcall/outcome";
 

@@ -6,7 +6,8 @@
 //! an [`Unsayable`] and never a guess.
 //!
 //! Every type has `read`, which takes JSON as a peer sent it, and `write`,
-//! which takes a [`Revision`] where the shape depends on one. Types keep the
+//! which takes a [`Revision`] where the shape depends on one. What only Midcall
+//! says ([`ElicitationPending`]) has no `read`. Types keep the
 //! specification's names. `Debug` of all of them prints no value a person or a
 //! tool brought: see [`Members`].
 //!
@@ -23,6 +24,7 @@ mod input;
 pub(crate) mod mark;
 mod members;
 pub mod meta;
+pub(crate) mod pending;
 mod result;
 mod revision;
 mod round;
@@ -36,6 +38,7 @@ pub use error::{MissingClientCapability, UnsupportedVersion, UrlElicitationRequi
 pub use fault::{Unreadable, Unsayable};
 pub use input::{Input, InputRequest, InputRequests, InputResponses};
 pub use members::{JsonObject, Members};
+pub use pending::ElicitationPending;
 pub use result::{Action, ElicitResult};
 pub use revision::{Era, Revision, UnknownRevision};
 pub use round::{InputRequiredResult, RequestState, Retry};

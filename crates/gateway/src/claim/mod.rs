@@ -7,16 +7,15 @@
 //! that call too.
 //!
 //! In: [`Claims::let_go`], [`Claims::result`], [`Claims::find`], [`Claims::woke`].
-//! Elsewhere: the tools as they are listed (`tools`), what a model is told (`pending`), which
-//! calls are too old (`session`).
+//! Elsewhere: the tools as they are listed (`tools`), what a model is told (`midcall_core::model`),
+//! which calls are too old (`session`).
 
-pub mod pending;
 pub mod tools;
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+pub use midcall_core::model::Waiting;
 use tokio::time::Instant;
 
 use crate::frame::{Frame, Id};
@@ -60,15 +59,6 @@ pub enum Claimed {
     Running(Id),
     /// Nothing: nobody gave it, or that was too long ago.
     Unknown,
-}
-
-/// What is told to a client that waits.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Waiting {
-    /// When the question closes by itself.
-    pub deadline: Option<String>,
-    /// Where it can be answered, without any key.
-    pub page: Option<String>,
 }
 
 /// How long a result is kept for whoever collects it.
@@ -237,7 +227,7 @@ impl Claims {
             };
             let is_late = |waiter: &mut Waiter| waiter.until <= now;
             for Waiter { id, .. } in running.waiters.extract_if(.., is_late) {
-                let frame = Frame::result(&id, &waiting.result(claim, words));
+                let frame = Frame::result(&id, &waiting.result(claim.reveal(), words));
                 told.push((id, frame));
             }
         }
@@ -255,20 +245,5 @@ impl Claims {
             self.bytes -= oldest.frame.len();
             self.kept.pop_front();
         }
-    }
-}
-
-impl Waiting {
-    /// The result of a call that is let go.
-    pub fn result(&self, claim: &Token, words: &str) -> Value {
-        let mut waiting = json!({"claim": claim.reveal()});
-        if let Some(deadline) = &self.deadline {
-            waiting["deadline"] = deadline.as_str().into();
-        }
-        if let Some(page) = &self.page {
-            waiting["page"] = page.as_str().into();
-        }
-        let words = words.replace("{claim}", claim.reveal());
-        json!({"content": [{"type": "text", "text": words}], "_meta": {"dev.midcall/waiting": waiting}})
     }
 }

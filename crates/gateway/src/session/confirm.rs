@@ -1,6 +1,7 @@
 //! Calls that a person agrees to before the server gets them.
 
 use midcall_core::catalog::Locale;
+use midcall_core::model::{self, ToolHints};
 use midcall_core::wire::meta;
 use midcall_core::{Answer, Asker, Elicitation, is_ambiguous, secret};
 use midcall_desk::{Outcome, Withdrawn};
@@ -12,8 +13,6 @@ use super::candidates::Candidates;
 use super::errand::Stage;
 use super::question::{At, WantedBy};
 use super::{Act, Session, Turn};
-use crate::claim::pending;
-use crate::claim::tools::Hints;
 use crate::frame::{Frame, Id, Members};
 use crate::unseen::one_line;
 
@@ -58,7 +57,7 @@ impl Session {
         }
         let Some(elicitation) = self.confirmation(members, hints) else {
             let words = self.say("mcp.elicitation.confirm.unreadable");
-            acts.push(Act::ToClient(Frame::result(call, &pending::error(&words))));
+            acts.push(Act::ToClient(Frame::result(call, &model::error(&words))));
             self.calls.close(call);
             return true;
         };
@@ -72,7 +71,7 @@ impl Session {
             acts,
         ) {
             let words = self.say("mcp.elicitation.confirm.nobody");
-            let error = Frame::result(call, &pending::error(&words));
+            let error = Frame::result(call, &model::error(&words));
             self.answer(now, call, error, acts);
         }
         true
@@ -102,12 +101,7 @@ impl Session {
         {
             words = format!("{words}: {}", reason.as_str());
         }
-        self.answer(
-            now,
-            call,
-            Frame::result(call, &pending::error(&words)),
-            acts,
-        );
+        self.answer(now, call, Frame::result(call, &model::error(&words)), acts);
     }
 
     /// Takes back what a call that is held waits for.
@@ -129,7 +123,7 @@ impl Session {
         }
     }
 
-    fn confirmation(&self, members: &Members<'_>, hints: Hints) -> Option<Elicitation> {
+    fn confirmation(&self, members: &Members<'_>, hints: ToolHints) -> Option<Elicitation> {
         let params = str::from_utf8(members.params?).ok()?;
         if is_ambiguous(params) {
             return None;

@@ -3,6 +3,7 @@
 //! Only while a question waits at the desk, and only for clients that do not know of it: one
 //! that asks by itself knows why it waits.
 
+use midcall_core::model::WAIT_SECONDS;
 use midcall_core::wire::code;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -10,7 +11,7 @@ use tokio::time::Instant;
 use super::calls::Wants;
 use super::{Act, Confirm, Session};
 use crate::claim::Waiting;
-use crate::claim::tools::{Added, WAIT_SECONDS};
+use crate::claim::tools::Added;
 use crate::frame::{Frame, Id, Members};
 
 impl Session {
@@ -76,7 +77,7 @@ impl Session {
         let told = if wants == Wants::Tool {
             let claim = self.claims.let_go(id.clone(), closed);
             let (words, waiting) = self.waiting();
-            Frame::result(&id, &waiting.result(&claim, &words))
+            Frame::result(&id, &waiting.result(claim.reveal(), &words))
         } else {
             let words = self.waiting_words("mcp.elicitation.wait.elsewhere");
             self.claims.abandon(id.clone(), closed);

@@ -6,7 +6,8 @@
 
 use std::collections::VecDeque;
 
-use midcall_core::{Elicitation, Kind, Wanted};
+use midcall_core::Elicitation;
+use midcall_core::model::{self, ModelAnswer, Pending};
 use midcall_desk::{By, Outcome, Route};
 use tokio::time::Instant;
 
@@ -15,7 +16,6 @@ use super::candidates::Candidates;
 use super::question::{At, Question};
 use super::questions::Turn;
 use super::{Act, Session};
-use crate::claim::pending::{self, Sent, pending};
 use crate::claim::{Claimed, tools};
 use crate::frame::{Frame, Id, Members};
 use crate::route::Plan;
@@ -64,27 +64,14 @@ impl Session {
         calls: &Candidates,
         plan: &Plan,
     ) -> bool {
-        let Wanted::Form(form) = &elicitation.wanted else {
-            return false; // A person opens a link, or nobody does.
-        };
         let mut claimed = self.claims.claimed();
         let can_be_told =
             claimed.any(|call| self.is_candidate(calls, call)) || self.oldest_tool(calls).is_some();
-        let mut fields = form.fields.iter();
-        let is_yes_or_no = match (fields.next(), fields.next()) {
-            (None, _) => true,
-            (Some(only), None) => matches!(only.kind, Kind::Switch),
-            _ => false,
-        };
         let called = self.calls.tools().map(|(tool, _)| tool);
-        let mut tools = called.chain(self.claims.tools());
-        let may_destroy = |tool| {
-            let hints = self.tools.hints(tool);
-            hints.says_destructive() || (hints.says_nothing() && is_yes_or_no)
-        };
-        let is_risky = elicitation.destructive || tools.any(may_destroy);
+        let tools = called.chain(self.claims.tools());
+        let hints = tools.map(|tool| self.tools.hints(tool));
         let may_risk = plan.model_may_confirm == Some(true);
-        can_be_told && !elicitation.asks_secret && (may_risk || !is_risky)
+        can_be_told && model::may_ask(elicitation.into(), hints, may_risk).is_ok()
     }
 
     /// Tells the model what to ask, in a call that is open, or in the next that is.
@@ -128,8 +115,8 @@ impl Session {
                 return None;
             };
             model.told_in = claim;
-            let told = pending(&question.elicitation, &model.name, tool, self.rules.locale);
-            Some(Frame::result(answered, &told))
+            let told = Pending::of(&question.elicitation, model.name.reveal(), tool);
+            Some(Frame::result(answered, &told.result(self.rules.locale)))
         });
         acts.extend(told.flatten().map(Act::ToClient));
     }
@@ -158,12 +145,12 @@ impl Session {
         members: &Members<'_>,
         acts: &mut Vec<Act>,
     ) {
-        let sent = Sent::read(members.params);
+        let sent = tools::model_answer(members.params);
         let found = self
             .questions
             .iter()
             .find_map(|(turn, question)| match &question.at {
-                At::Model(model) if model.name.is(&sent.name) => Some((turn, question, model)),
+                At::Model(model) if model.name.is(&sent.elicit_id) => Some((turn, question, model)),
                 _ => None,
             });
         let Some((turn, question, model)) = found else {
@@ -172,12 +159,12 @@ impl Session {
         let error = |told| Act::ToClient(Frame::result(&id, &told));
         let answer = match sent.result {
             Ok(result) => question.elicitation.answer(result, &self.rules.limits),
-            Err(why) => return acts.push(error(pending::error(&why.to_string()))),
+            Err(why) => return acts.push(error(model::error(&why.to_string()))),
         };
         let answer = match answer {
             Ok(answer) => answer,
             Err(unfit) => {
-                let told = pending::unfit(&unfit, self.rules.locale);
+                let told = model::unfit(&unfit, self.rules.locale);
                 return acts.push(error(told));
             }
         };
@@ -196,10 +183,10 @@ impl Session {
         now: Instant,
         id: Id,
         members: &Members<'_>,
-        sent: &Sent,
+        sent: &ModelAnswer,
         acts: &mut Vec<Act>,
     ) {
-        let ended = self.answered.find(&sent.name);
+        let ended = self.answered.find(&sent.elicit_id);
         let claim = ended.and_then(|ended| ended.told_in.clone());
         let key = match ended.map(|ended| &ended.how) {
             // Clients give up on that call too, and make it again.
@@ -220,7 +207,7 @@ impl Session {
             let collect = "mcp.elicitation.model.collect";
             words = format!("{words}. {}", self.rules.locale.say(collect, &params));
         }
-        acts.push(Act::ToClient(Frame::result(&id, &pending::error(&words))));
+        acts.push(Act::ToClient(Frame::result(&id, &model::error(&words))));
     }
 
     /// A call of a tool of ours waits for the result of another, or is told what came up in it.
@@ -235,7 +222,7 @@ impl Session {
     ) {
         let told = match claimed {
             Claimed::Kept(frame) => frame.with(&["id"], id.as_json()),
-            Claimed::Unknown => Some(Frame::result(&id, &tools::unknown_claim())),
+            Claimed::Unknown => Some(Frame::result(&id, &model::unknown_claim())),
             Claimed::Running(call) => {
                 if let Some(turn) = self.to_be_told(&call) {
                     return self.tell_model(turn, &call, &id, acts);

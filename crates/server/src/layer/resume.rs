@@ -1,5 +1,6 @@
 //! How a retry, or a model's answer, finds the call that waits for it.
 
+use midcall_core::model::{ModelAnswer, error, unfit};
 use midcall_core::wire::{InputResponses, Members, meta};
 use rmcp::model::{InputResponses as Responses, ServerResult};
 use rmcp::service::RequestContext;
@@ -8,7 +9,7 @@ use rmcp::{ErrorData, RoleServer, Service};
 use super::{Layer, complete, taken_back};
 use crate::asking::Reply;
 use crate::call::{Client, Current};
-use crate::model::{self, Sent};
+use crate::model;
 use crate::park::{Next, Waiter};
 use crate::place::Place;
 
@@ -28,7 +29,7 @@ impl<S: Service<RoleServer>> Layer<S> {
         let responses = InputResponses(Members(responses.into_iter().collect()));
         let outcomes = context.meta.get(meta::OUTCOME);
         if !waiter.answer(at, &responses, outcomes) {
-            let structured = waiter.call.hints.structured;
+            let structured = waiter.call.hints.is_structured;
             return self.tell(&waiter.round(at), place, client, structured);
         }
         self.go_on(waiter, at, place, client, context).await
@@ -37,7 +38,7 @@ impl<S: Service<RoleServer>> Layer<S> {
     /// A model hands in what the person said.
     pub(super) async fn send(
         &self,
-        sent: Sent,
+        sent: ModelAnswer,
         place: &Place,
         client: Client,
         context: RequestContext<RoleServer>,
@@ -47,9 +48,9 @@ impl<S: Service<RoleServer>> Layer<S> {
             let server = self.server();
             locale.say(key, &[("server", server.as_str().into())])
         };
-        let say = |key: &str| Ok(complete(model::error(&words(key)), client));
+        let say = |key: &str| Ok(complete(error(&words(key)), client));
         let owner = self.owner(place, client);
-        let found = self.asks.parks.find(&sent.id);
+        let found = self.asks.parks.find(&sent.elicit_id);
         let found = found.filter(|(waiter, _)| waiter.owner == owner);
         let Some((waiter, at)) = found else {
             return say("mcp.elicitation.model.unknown");
@@ -65,14 +66,14 @@ impl<S: Service<RoleServer>> Layer<S> {
         }
         let result = match sent.result {
             Ok(result) => result,
-            Err(why) => return Ok(complete(model::error(&why.to_string()), client)),
+            Err(why) => return Ok(complete(error(&why.to_string()), client)),
         };
         let reply = Reply {
             result: result.clone(),
             outcome: None,
         };
-        if let Err(unfit) = round.asked[0].check(reply, None) {
-            return Ok(complete(model::unfit(&unfit, locale), client));
+        if let Err(problems) = round.asked[0].check(reply, None) {
+            return Ok(complete(unfit(&problems, locale), client));
         }
         if waiter.say(at, result, sent.digest) {
             return self.go_on(waiter, at, place, client, context).await;
@@ -112,7 +113,7 @@ impl<S: Service<RoleServer>> Layer<S> {
         match next {
             Some(Next::Over(outcome)) => place.wrap(outcome),
             Some(Next::Asked(round)) => {
-                self.tell(&round, place, client, waiter.call.hints.structured)
+                self.tell(&round, place, client, waiter.call.hints.is_structured)
             }
             None => self.gone(place.method, client),
         }

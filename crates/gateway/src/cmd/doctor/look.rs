@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::time::Duration;
 
+use midcall_core::model::ToolHints;
 use midcall_core::wire::{JsonObject, Modes, Revision, meta};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::peer::{Noise, Peer, Remains, Trouble};
-use crate::claim::tools::Hints;
 use crate::times::DOCTOR_PROBE;
 
 /// What was found out.
@@ -33,7 +33,7 @@ pub struct Found {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
     pub name: String,
-    pub hints: Hints,
+    pub hints: ToolHints,
     pub has_output_schema: bool,
     /// Whether it is there for clients that can ask only.
     pub needs_asking: bool,
@@ -262,7 +262,7 @@ impl Tool {
         let name = tool.get("name").and_then(Value::as_str);
         Self {
             name: name.unwrap_or_default().to_owned(),
-            hints: Hints::read(tool),
+            hints: ToolHints::read(tool),
             has_output_schema: tool.get("outputSchema").is_some_and(Value::is_object),
             needs_asking: false,
         }

@@ -1,6 +1,6 @@
 //! What messages say that matters to the streams they go on.
 
-use midcall_core::wire::InputRequiredResult;
+use midcall_core::wire::{ElicitationPending, InputRequiredResult, meta};
 use serde_json::Value;
 
 use crate::frame::{Frame, Id, Members};
@@ -11,8 +11,8 @@ pub const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 /// What a result has that is not the last word on its call.
 const COME_BACK: [&str; 3] = [
     InputRequiredResult::RESULT_TYPE,
-    "dev.midcall/waiting",
-    "elicitationPending",
+    meta::WAITING,
+    ElicitationPending::MEMBER,
 ];
 
 /// Which subscription a notification belongs to.
