@@ -6,10 +6,11 @@
 //!
 //! In: whoever waits for others on this machine. Elsewhere: times that people were told (`desk`).
 
+use std::future::pending;
 use std::pin::pin;
 use std::time::Duration;
 
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
 /// It did not come in time.
 #[derive(Debug)]
@@ -48,19 +49,24 @@ impl Patience {
         }
     }
 
-    /// When the loop should call [`Patience::is_over`] next.
-    pub fn part_ends(&self) -> Instant {
-        self.part_ends
-    }
-
     /// True once the deadline has passed. Each call counts at most one part, however long ago the last one was.
-    pub fn is_over(&mut self) -> bool {
+    fn is_over(&mut self) -> bool {
         let now = Instant::now();
         if self.part_ends <= now {
             self.left = self.left.saturating_sub(1);
             self.part_ends = now + self.part;
         }
         self.left == 0
+    }
+}
+
+/// Waits for a deadline, if there is one. What was counted stays counted if the caller stops waiting.
+pub async fn late(patience: Option<&mut Patience>) {
+    let Some(patience) = patience else {
+        return pending().await;
+    };
+    while !patience.is_over() {
+        sleep_until(patience.part_ends).await;
     }
 }
 
@@ -77,11 +83,7 @@ mod tests {
         let start = Instant::now();
         let soon = sleep(PATIENCE - Duration::from_millis(10));
         assert!(within(PATIENCE, soon).await.is_ok());
-        assert!(
-            within(PATIENCE, std::future::pending::<()>())
-                .await
-                .is_err()
-        );
+        assert!(within(PATIENCE, pending::<()>()).await.is_err());
         assert!(start.elapsed() >= PATIENCE * 2 - Duration::from_millis(10));
     }
 
@@ -102,9 +104,7 @@ mod tests {
         let mut patience = Patience::new(PATIENCE);
         advance(PATIENCE * 10).await; // The machine stands still.
         assert!(!patience.is_over());
-        while !patience.is_over() {
-            tokio::time::sleep_until(patience.part_ends()).await;
-        }
+        late(Some(&mut patience)).await;
         assert_eq!((start.elapsed() - PATIENCE * 10).as_millis(), 1_900);
     }
 }

@@ -1,8 +1,13 @@
 //! `midcall.toml`: what `midcall serve` serves.
 //!
 //! Whatever is not understood is refused with its place and the reason. Texts may hold
-//! variables of the environment, as `${NAME}`. Elsewhere: one server of the file (`upstream`).
+//! variables of the environment, as `${NAME}`.
+//!
+//! Not here: one server of the file (`upstream`), its settings, which are flags of
+//! `midcall wrap` as well (`settings`).
 
+mod hosted;
+pub mod settings;
 mod upstream;
 
 use std::collections::BTreeMap;
@@ -11,18 +16,17 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use midcall_core::catalog::Locale;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use toml::Spanned;
 
-use crate::cmd::serve::host::Hosted;
-use crate::duration::Hold;
-use crate::route::settings::{self, Wrong};
-use crate::route::{Route, Routes};
-use crate::transport::front::Bounds;
+use crate::route::Route;
+use crate::route::document::{self, Document, Wrong};
 use upstream::Upstream;
+
+pub use hosted::{BOUNDS, Hosted};
 
 /// What is served.
 pub struct Config {
@@ -45,22 +49,11 @@ pub enum ConfigError {
     Wrong { file: PathBuf, wrong: Wrong },
 }
 
-/// How long a call waits unless somebody says otherwise: less than the minute after which many
-/// clients give up.
-pub const HOLD: Hold = Hold(Some(Duration::from_secs(45)));
-
-/// How many sessions a server may have, how long nobody may use one, and the longest message.
-pub const BOUNDS: Bounds = Bounds {
-    sessions: 128,
-    idle: Duration::from_secs(30 * 60),
-    message: 64 * 1024 * 1024,
-};
-
 impl Config {
     /// Reads a file. Files that it names lie beside it.
     pub fn read(file: &Path, locale: Locale) -> Result<Self, ConfigError> {
         let unreadable = |error| ConfigError::Unreadable(file.to_owned(), error);
-        let text = settings::text(file).map_err(unreadable)?;
+        let text = document::text(file).map_err(unreadable)?;
         let folder = file.parent().unwrap_or(Path::new(""));
         let variable = |name: &str| env::var(name).ok();
         read(&text, folder, locale, variable).map_err(|wrong| ConfigError::Wrong {
@@ -78,8 +71,9 @@ struct Written {
     serve: Serve,
     #[serde(default)]
     identity: Identity,
+    /// Read one by one: several structs read the same table.
     #[serde(default)]
-    upstream: BTreeMap<Spanned<String>, Spanned<Upstream>>,
+    upstream: BTreeMap<Spanned<String>, IgnoredAny>,
 }
 
 #[derive(Default, Deserialize)]
@@ -115,66 +109,33 @@ fn read(
     locale: Locale,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<Config, Wrong> {
-    let written: Written = settings::read_with(text, variable)?;
-    understand(written, folder, locale)
+    let document = Document::parse(text, variable)?;
+    let written: Written = document.read()?;
+    let upstreams: Result<Vec<_>, Wrong> = (written.upstream.keys())
+        .map(|name| Upstream::read(&document, name))
+        .collect();
+    understand(&written, &upstreams?, folder, locale)
         .map_err(|(place, reason)| Wrong::at(text, place.start, reason))
 }
 
-fn understand(written: Written, folder: &Path, locale: Locale) -> Result<Config, Misfit> {
-    let listen = match &written.serve.listen {
-        None => SocketAddr::from(([127, 0, 0, 1], 0)),
-        Some(said) => said.get_ref().parse().map_err(|_| {
-            let reason = "expected an address and a port, like 127.0.0.1:8642";
-            (said.span(), reason.to_owned())
-        })?,
-    };
-    if let Some(said) = written.serve.listen.filter(|_| !is_here(listen)) {
-        let reason = "only 127.0.0.1 or [::1] with mode = \"local\": one person, on this machine";
-        return misfit(said.span(), reason);
-    }
-    if let Some(store) = written
-        .serve
-        .store
-        .filter(|store| store.get_ref() != "memory")
-    {
-        return misfit(store.span(), "only \"memory\" can be the store so far");
-    }
-    if let Some(mode) = written
-        .identity
-        .mode
-        .filter(|mode| mode.get_ref() != "local")
-    {
-        let reason = "only \"local\" can be the mode so far: one person, on this machine";
-        return misfit(mode.span(), reason);
-    }
-    let Identity {
-        jwks,
-        issuer,
-        audience,
-        trusted,
-        ..
-    } = written.identity;
-    let others = [jwks, issuer, audience, written.serve.public_url];
-    let others = others.into_iter().flatten().map(|other| other.span());
-    if let Some(other) = others.chain(trusted.map(|it| it.span())).next() {
-        let reason = "this has no meaning with mode = \"local\": one person, on this machine";
-        return misfit(other, reason);
-    }
-    if written.upstream.is_empty() {
+fn understand(
+    written: &Written,
+    servers: &[Upstream<'_>],
+    folder: &Path,
+    locale: Locale,
+) -> Result<Config, Misfit> {
+    let listen = written.serve.address()?;
+    written.refuse_what_is_not_built()?;
+    if servers.is_empty() {
         return misfit(0..0, "there is no [upstream.NAME]: nothing to serve");
     }
     let mut upstreams: Vec<Hosted> = Vec::new();
-    let mut opens = false;
-    for (name, upstream) in written.upstream {
-        let place = upstream.span();
-        let one = upstream
-            .into_inner()
-            .hosted(&name, &place, folder, locale)?;
+    for server in servers {
+        let one = server.hosted(folder, locale)?;
         if upstreams.iter().any(|other| other.path == one.path) {
-            return misfit(place, format!("another upstream is at {}", one.path));
+            let reason = format!("another upstream is at {}", one.path);
+            return misfit(server.place(), reason);
         }
-        let is_page = |routes: &Routes| routes.has(Route::Page);
-        opens |= is_page(&one.rules.routes) || one.rules.policy.routes().any(is_page);
         upstreams.push(one);
     }
     let mut desk = midcall_desk::Rules::default();
@@ -186,10 +147,60 @@ fn understand(written: Written, folder: &Path, locale: Locale) -> Result<Config,
     }
     Ok(Config {
         listen,
+        opens: upstreams.iter().any(|one| one.setup.may_ask(Route::Page)),
         upstreams,
         desk,
-        opens,
     })
+}
+
+impl Serve {
+    /// Where clients and the page find the gateway.
+    fn address(&self) -> Result<SocketAddr, Misfit> {
+        let Some(written) = &self.listen else {
+            return Ok(SocketAddr::from(([127, 0, 0, 1], 0)));
+        };
+        let listen = written.get_ref().parse().map_err(|_| {
+            let reason = "expected an address and a port, like 127.0.0.1:8642";
+            (written.span(), reason.to_owned())
+        })?;
+        if !is_here(listen) {
+            let reason =
+                "only 127.0.0.1 or [::1] with mode = \"local\": one person, on this machine";
+            return misfit(written.span(), reason);
+        }
+        Ok(listen)
+    }
+}
+
+impl Written {
+    /// Refuses what a file may say one day, and what has no meaning until then.
+    fn refuse_what_is_not_built(&self) -> Result<(), Misfit> {
+        let other = |value: &Option<Spanned<String>>, only: &str| {
+            let value = value.as_ref().filter(|value| value.get_ref() != only);
+            value.map(Spanned::span)
+        };
+        if let Some(store) = other(&self.serve.store, "memory") {
+            return misfit(store, "only \"memory\" can be the store so far");
+        }
+        if let Some(mode) = other(&self.identity.mode, "local") {
+            let reason = "only \"local\" can be the mode so far: one person, on this machine";
+            return misfit(mode, reason);
+        }
+        let identity = &self.identity;
+        let texts = [
+            &identity.jwks,
+            &identity.issuer,
+            &identity.audience,
+            &self.serve.public_url,
+        ];
+        let texts = texts.into_iter().flatten().map(Spanned::span);
+        let mut places = texts.chain(identity.trusted.as_ref().map(Spanned::span));
+        if let Some(place) = places.next() {
+            let reason = "this has no meaning with mode = \"local\": one person, on this machine";
+            return misfit(place, reason);
+        }
+        Ok(())
+    }
 }
 
 /// Whether only this machine gets there.
@@ -204,11 +215,11 @@ fn is_here(listen: SocketAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use std::ffi::OsString;
+    use std::time::Duration;
 
     use super::*;
-    use crate::era::bridge::ServerEra;
-    use crate::session::{Confirm, OnUnavailable};
-    use crate::transport::upstream::Place;
+    use crate::route::{Confirm, OnUnavailable, ServerEra};
+    use crate::transport::server::ServerAddress;
 
     fn config(text: &str) -> Result<Config, String> {
         let variable = |name: &str| (name == "PROGRAM").then(|| "xyzzy".to_owned());
@@ -256,19 +267,19 @@ mod tests {
             panic!("there are two");
         };
         assert_eq!((&*files.name, &*files.path), ("files", "/files"));
-        let Place::Command(command) = &files.place else {
+        let ServerAddress::Command(command) = &files.address else {
             panic!("it is a command");
         };
         assert_eq!(
             command,
             &["xyzzy", "--price", "5$", "$x"].map(OsString::from)
         );
-        let rules = &files.rules;
+        let rules = &files.setup;
         assert_eq!(
-            (rules.hold, rules.patience),
+            (rules.hold, rules.patience()),
             (None, Duration::from_secs(600))
         );
-        assert_eq!(rules.confirm, Confirm::Destructive);
+        assert_eq!(rules.flags.confirm, Some(Confirm::Destructive));
         assert_eq!(rules.on_unavailable, OnUnavailable::Error);
         assert_eq!(files.era, ServerEra::Legacy);
         assert!(rules.profile.is_some());
@@ -278,7 +289,7 @@ mod tests {
         );
         assert_eq!(files.bounds.idle, Duration::from_secs(120));
         assert_eq!(more.path, "/a/b");
-        assert_eq!(more.rules.hold, HOLD.0);
+        assert_eq!(more.setup.hold, settings::HOLD.0);
     }
 
     #[test]

@@ -3,20 +3,19 @@
 //! This is a program; the library is there so that its parts can be measured and tested from
 //! outside. What others may build on is in `midcall-core` and `midcall-desk`.
 
-mod attend;
 mod awake;
 mod browser;
-mod claim;
+mod call;
 mod cli;
 mod cmd;
 mod config;
 mod duration;
-mod era;
 pub mod frame;
 mod http;
 mod leg;
 mod local;
 mod printer;
+mod relay;
 #[doc(hidden)]
 pub mod replay;
 mod route;

@@ -7,7 +7,6 @@ use std::env;
 use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::{Context, bail};
 use midcall_desk::{Desk, Rules};
@@ -18,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::duration;
 use crate::http::announce::Announced;
 use crate::http::peers::Folder;
 use crate::http::{self, Bounds, Door, Server};
@@ -38,9 +36,6 @@ pub struct Flags {
     /// Midcall wrote
     #[arg(long, env = "MIDCALL_ANNOUNCE", value_name = "FILE")]
     pub announce: Option<PathBuf>,
-    /// How long a question waits
-    #[arg(long, env = "MIDCALL_TIMEOUT", default_value = "5m", value_parser = duration::read)]
-    pub timeout: Duration,
     /// What to tell on standard error: a level, or a filter like midcall=debug
     #[arg(long, env = "MIDCALL_LOG", default_value = "warn")]
     pub log: String,
@@ -77,13 +72,12 @@ impl Flags {
 
 impl Local {
     /// Starts to log, and binds.
-    pub async fn open(flags: Flags, mut rules: Rules, bounds: Bounds) -> anyhow::Result<Self> {
+    pub async fn open(flags: Flags, rules: Rules, bounds: Bounds) -> anyhow::Result<Self> {
         // First of all: a signal during the start ends the process in good order too.
         let terminate = signal(SignalKind::terminate())?;
         let interrupt = signal(SignalKind::interrupt())?;
         let hang_up = signal(SignalKind::hangup())?;
         log(&flags.log, io::stderr)?;
-        rules.patience = flags.timeout;
         let server = Server::bind(flags.page_addr, bounds).await?;
         let desk = Desk::open(Memory::default(), Mailroom::default(), rules).await?;
         Ok(Self {

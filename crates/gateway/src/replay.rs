@@ -14,11 +14,9 @@ use midcall_core::{Answer, Asker, Elicitation, Limits, Values, Wanted};
 use midcall_desk::{By, Outcome, Route};
 use tokio::time::Instant;
 
-use crate::claim::Waiting;
-use crate::era::bridge::{Bridge, ServerEra};
 use crate::frame::{Frame, Id, Kind};
-use crate::route::Policy;
-use crate::session::{Act, Confirm, Event, OnUnavailable, Rules, Turn};
+use crate::route::{Choices, Confirm, OnUnavailable, Policy, ServerEra, Setting, Setup};
+use crate::session::{Input, Output, QuestionId, ServerId, Session, Waiting};
 
 /// Plays a script to its end.
 ///
@@ -37,8 +35,8 @@ pub fn play(script: &str) {
     for line in lines {
         stage.step(line);
     }
-    stage.on(Event::ClientGone);
-    stage.on(Event::ServerGone("exited".to_owned()));
+    stage.on(Input::ClientGone);
+    stage.on(Input::ServerGone(ServerId::First, "exited".to_owned()));
     assert!(
         stage.page.is_empty(),
         "questions are left on the page: {:?}",
@@ -70,14 +68,14 @@ struct Side {
 }
 
 struct Stage {
-    bridge: Bridge,
+    session: Session,
     now: Instant,
     client: Side,
     server: Side,
     /// Questions that wait for a person, and until when.
-    page: BTreeMap<Turn, (Box<Elicitation>, Instant)>,
+    page: BTreeMap<QuestionId, (Box<Elicitation>, Instant)>,
     /// Every question that was ever put there.
-    asked: Vec<Turn>,
+    asked: Vec<QuestionId>,
     /// Bytes that came in, and that went out.
     heard: usize,
     said: usize,
@@ -86,24 +84,28 @@ struct Stage {
 impl Stage {
     fn new(line: &str) -> Option<Self> {
         let (ask, confirm) = line.split_once(' ')?;
-        let rules = Rules {
-            routes: ask.parse().ok()?,
+        let flags = Setting {
+            routes: Some(ask.parse().ok()?),
+            patience: Some(PATIENCE),
+            confirm: Some(match confirm {
+                "all" => Confirm::All,
+                "destructive" => Confirm::Destructive,
+                _ => Confirm::Never,
+            }),
+            ..Setting::default()
+        };
+        let setup = Setup::new(Choices {
+            flags,
             policy: Policy::default(),
             profile: None,
             limits: Limits::default(),
             locale: Locale::EnUs,
             hold: Some(Duration::from_secs(45)),
-            patience: PATIENCE,
-            confirm: match confirm {
-                "all" => Confirm::All,
-                "destructive" => Confirm::Destructive,
-                _ => Confirm::Never,
-            },
             on_unavailable: OnUnavailable::Cancel,
             asker: Asker::named("server"),
-        };
+        });
         Some(Self {
-            bridge: Bridge::new(rules, ServerEra::Auto),
+            session: Session::new(setup, ServerEra::Auto),
             now: Instant::now(),
             client: Side::default(),
             server: Side::default(),
@@ -136,8 +138,8 @@ impl Stage {
             }
             "p" => self.person(rest),
             "t" => self.passes(rest),
-            "x" => self.on(Event::ClientGone),
-            "y" => self.on(Event::ServerGone("exited".to_owned())),
+            "x" => self.on(Input::ClientGone),
+            "y" => self.on(Input::ServerGone(ServerId::First, "exited".to_owned())),
             _ => {}
         }
     }
@@ -145,13 +147,17 @@ impl Stage {
     fn client_sends(&mut self, frame: Frame) {
         self.client.sends(&frame);
         self.server.is_answered_by(&frame);
-        self.on(Event::Client(frame));
+        self.on(Input::Client(frame));
     }
 
     fn server_sends(&mut self, frame: Frame) {
         self.server.sends(&frame);
         self.client.is_answered_by(&frame);
-        self.on(Event::Server(frame));
+        self.on(Input::Server {
+            from: ServerId::First,
+            frame,
+            during: None,
+        });
     }
 
     fn person(&mut self, rest: &str) {
@@ -165,14 +171,14 @@ impl Stage {
             human: true,
         };
         let outcome = match does {
-            "o" => return self.on(Event::Opened(turn, by)),
+            "o" => return self.on(Input::Opened(turn, by)),
             "a" => Outcome::Answered(accepted(&self.page[&turn].0), by),
             "d" => Outcome::Answered(Answer::Declined { reason: None }, by),
             "c" => Outcome::Answered(Answer::Cancelled, by),
             _ => Outcome::TimedOut,
         };
         self.page.remove(&turn);
-        self.on(Event::Ended(turn, outcome));
+        self.on(Input::Ended(turn, outcome));
     }
 
     /// Time passes, with every stop that the session asks for.
@@ -181,57 +187,58 @@ impl Stage {
         let until = self.now + Duration::from_millis(milliseconds);
         for _ in 0..10_000 {
             let deadlines = self.page.iter().map(|(turn, (_, at))| (*at, Some(*turn)));
-            let wakes = self.bridge.wakes_at().map(|at| (at, None));
+            let wakes = self.session.wakes_at().map(|at| (at, None));
             let next = deadlines.chain(wakes).min().filter(|(at, _)| *at <= until);
             let Some((at, turn)) = next else { break };
             self.now = self.now.max(at);
             match turn {
                 Some(turn) => {
                     self.page.remove(&turn);
-                    self.on(Event::Ended(turn, Outcome::TimedOut));
+                    self.on(Input::Ended(turn, Outcome::TimedOut));
                 }
-                None => self.on(Event::Woke),
+                None => self.on(Input::Woke),
             }
         }
         self.now = until;
     }
 
-    fn on(&mut self, event: Event) {
+    fn on(&mut self, input: Input) {
         let mut acts = Vec::new();
-        self.bridge.on(self.now, event, &mut acts);
+        self.session.on(self.now, input, &mut acts);
         let mut news = Vec::new();
         for act in acts {
             match act {
-                Act::ToClient(frame) => {
+                Output::ToClient(frame) => {
                     self.said += frame.len();
                     self.client.hears(&frame);
                 }
-                Act::ToServer(frame) => {
+                Output::ToServer(ServerId::First, frame) => {
                     self.said += frame.len();
                     self.server.hears(&frame);
                 }
-                Act::Ask(turn, elicitation) => {
+                Output::Ask(turn, elicitation) => {
                     assert!(!self.asked.contains(&turn), "{turn:?} is asked twice");
                     self.asked.push(turn);
                     let patience = elicitation.timeout_ms.map(Duration::from_millis);
                     let until = self.now + patience.unwrap_or(PATIENCE).min(PATIENCE);
                     self.page.insert(turn, (elicitation, until));
-                    news.push(Event::Asked(turn, Waiting::default()));
+                    news.push(Input::Asked(turn, Waiting::default()));
                 }
-                Act::Withdraw(turn, why) => {
+                Output::Withdraw(turn, why) => {
                     if self.page.remove(&turn).is_some() {
-                        news.push(Event::Ended(turn, Outcome::Withdrawn(why)));
+                        news.push(Input::Ended(turn, Outcome::Withdrawn(why)));
                     }
                 }
-                Act::Complete(turn, by) => {
+                Output::Complete(turn, by) => {
                     if let Some((elicitation, _)) = self.page.remove(&turn) {
                         let answer = accepted(&elicitation);
-                        news.push(Event::Ended(turn, Outcome::Answered(answer, by)));
+                        news.push(Input::Ended(turn, Outcome::Answered(answer, by)));
                     }
                 }
-                Act::StartBeside => news.push(Event::BesideGone),
-                Act::Noise(_) | Act::ToBeside(_) => {}
-                Act::Elsewhere(..) => panic!("the bridge carries these out itself"),
+                Output::StartSecond => {
+                    news.push(Input::ServerGone(ServerId::Second, "exited".to_owned()))
+                }
+                Output::Noise(_) | Output::ToServer(ServerId::Second, _) => {}
             }
         }
         let most = 4 * 1024 * 1024 + 256 * self.heard;

@@ -38,8 +38,8 @@ times! {
     /// How long a client may take to say something, where there is no server to answer it.
     FIRST_WORDS = Duration::from_secs(2);
 
-    /// How long a server may take over its last answers once the client has hung up, and a client to
-    /// take them.
+    /// How long a server reached by HTTP may take over its last answers once the client has hung up, and a client of
+    /// `demo` or `serve` to take them.
     HANG_UP = Duration::from_secs(3);
 
     /// How long an answer to a legacy client may take to be sent as JSON. After that it is a stream:

@@ -7,22 +7,25 @@ mod server;
 mod wire;
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use midcall_core::Asker;
 use midcall_core::catalog::Locale;
-use midcall_core::{Asker, Limits};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 use crate::browser;
+use crate::config::settings::Settings;
+use crate::duration::{Hold, Span};
 use crate::http::Bounds;
 use crate::local::{Flags, Local, Site};
 use crate::printer::Printer;
-use crate::route::{Policy, Room};
-use crate::session::{Confirm, OnUnavailable, Rules};
+use crate::relay::Room;
+use crate::route::PATIENCE;
 use play::Stage;
 
 /// Try every kind of question on a page in your browser
@@ -42,6 +45,9 @@ Examples:
 pub struct Cmd {
     #[command(flatten)]
     local: Flags,
+    /// How long a question waits
+    #[arg(long, env = "MIDCALL_TIMEOUT", default_value_t = Span(PATIENCE))]
+    timeout: Span,
     /// Only the server, on standard input and output: to try a client of yours with it
     #[arg(long, env = "MIDCALL_STDIO")]
     stdio: bool,
@@ -62,20 +68,27 @@ const GOODBYE: Duration = Duration::from_secs(2);
 #[tokio::main]
 pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let locale = Locale::negotiate(&cmd.locale);
-    let patience = cmd.local.timeout;
     if cmd.stdio {
-        server::run(patience, locale).await?;
+        server::run(cmd.timeout.0, locale).await?;
         return Ok(ExitCode::SUCCESS);
     }
     let errors = Printer::start(io::stderr());
-    let local = Local::open(cmd.local, midcall_desk::Rules::default(), Bounds::default()).await?;
+    let mut rules = midcall_desk::Rules::default();
+    rules.patience = cmd.timeout.0;
+    let local = Local::open(cmd.local, rules, Bounds::default()).await?;
     let desk = local.desk.clone();
     let launch = local.launch();
     let for_the_browser = local.launch_now(); // Each works once, and both should.
     let gateways = TaskTracker::new();
+    // As `wrap` does it, but the client waits as long as the person thinks.
+    let settings = Settings {
+        hold: Some(Hold(None)),
+        timeout: cmd.timeout,
+        ..Settings::default()
+    };
     let stage = Stage {
         room: Room::of(desk.clone(), local.door(), false),
-        rules: rules(patience, locale),
+        setup: settings.setup(Path::new(""), locale, Asker::named("midcall-demo"))?,
         errors: errors.clone(),
         gateways: gateways.clone(),
         places: Arc::new(Semaphore::new(PLAYS)),
@@ -102,20 +115,4 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     errors.finish();
     say("mcp.elicitation.terminal.demo_ended");
     Ok(ExitCode::SUCCESS)
-}
-
-/// How the gateways are set up: as `wrap` does it, but the client waits as long as the person thinks.
-fn rules(patience: Duration, locale: Locale) -> Rules {
-    Rules {
-        routes: Default::default(),
-        policy: Policy::default(),
-        profile: None,
-        limits: Limits::default(),
-        locale,
-        hold: None,
-        patience,
-        confirm: Confirm::default(),
-        on_unavailable: OnUnavailable::default(),
-        asker: Asker::named("midcall-demo"),
-    }
 }

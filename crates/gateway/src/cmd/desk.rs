@@ -17,9 +17,11 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::duration::Span;
 use crate::http::{Bounds, principal};
 use crate::local::{Flags, Local, LocalDesk, Site};
 use crate::printer::Printer;
+use crate::route::PATIENCE;
 
 /// A desk by itself, for tests and for trying the API
 ///
@@ -30,6 +32,9 @@ use crate::printer::Printer;
 pub struct Cmd {
     #[command(flatten)]
     local: Flags,
+    /// How long a question waits
+    #[arg(long, env = "MIDCALL_TIMEOUT", default_value_t = Span(PATIENCE))]
+    timeout: Span,
     /// Open questions per user, server and conversation
     #[arg(long, env = "MIDCALL_OPEN_LIMIT", value_name = "COUNT")]
     open_limit: Option<usize>,
@@ -104,6 +109,7 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
 impl Cmd {
     fn rules(&self) -> Rules {
         let mut rules = Rules::default();
+        rules.patience = self.timeout.0;
         if let Some(most) = self.open_limit {
             rules.open_per_user = most;
             rules.open_per_server = most;

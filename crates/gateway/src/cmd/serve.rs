@@ -69,7 +69,6 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let flags = Flags {
         page_addr: config.listen,
         announce: cmd.announce,
-        timeout: config.desk.patience,
         log: cmd.log,
     };
     let local = Local::open(flags, config.desk, Bounds::default()).await?;

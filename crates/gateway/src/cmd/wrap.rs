@@ -2,37 +2,31 @@
 
 mod elsewhere;
 mod listen;
-mod relay;
 
 use std::ffi::OsString;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 
 use midcall_core::catalog::Locale;
-use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
 
-use crate::attend::{Attendant, ClientEnd};
-use crate::config::HOLD;
-use crate::duration::Hold;
-use crate::era::bridge::{Bridge, ServerEra};
+use crate::config::settings::Settings;
 use crate::frame::{Frame, Kind};
 use crate::local::{self, Flags};
 use crate::printer::Printer;
-use crate::route::{Page, Policy, Profile, Room, Route, Routes};
-use crate::session::{self, Confirm, OnUnavailable};
+use crate::relay::{ClientEnd, Ended, Page, Relay, Room, Servers, Signals, Why};
+use crate::route::{Route, Setup};
+use crate::session::Session;
 use crate::times::FIRST_WORDS;
-use crate::transport::child::{Child, StartError};
-use crate::transport::upstream::Place;
-use crate::transport::{Line, Lines, Outbox, Reading, Writing};
+use crate::transport::child::{self, StartError};
+use crate::transport::server::{Received, ServerAddress};
+use crate::transport::{Pipes, Reading, Writing};
 use elsewhere::Address;
+use midcall_core::Asker;
 use midcall_core::wire::code;
-use midcall_core::{Asker, Limits};
-use relay::{Relay, Signals};
 
 /// Run a server so that its questions reach a person
 ///
@@ -59,48 +53,8 @@ Exits as the server does; 128 and the signal if one ended it; 127 if it was not 
 pub struct Cmd {
     #[command(flatten)]
     local: Flags,
-    /// Who is asked, the first that can: client, page, api, model
-    #[arg(
-        long,
-        env = "MIDCALL_ASK",
-        value_name = "ROUTES",
-        default_value = "client,page"
-    )]
-    ask: Routes,
-    /// How long a call waits for a person before the client is told to collect its result
-    /// later, or never [default: 45s, or what the client's profile says]
-    #[arg(long, env = "MIDCALL_HOLD", value_name = "TIME")]
-    hold: Option<Hold>,
-    /// Who the client is, if it is known not to show some questions: codex, goose, vscode, …
-    #[arg(long, env = "MIDCALL_CLIENT_PROFILE", value_name = "NAME")]
-    client_profile: Option<String>,
-    /// A file that says what holds for some servers, tools and modes instead
-    #[arg(long, env = "MIDCALL_POLICY", value_name = "FILE")]
-    policy: Option<PathBuf>,
-    /// Which calls a person agrees to before the server gets them
-    #[arg(
-        long,
-        env = "MIDCALL_CONFIRM",
-        value_name = "WHICH",
-        default_value = "never"
-    )]
-    confirm: Confirm,
-    /// What the server is told when nobody can be asked
-    #[arg(
-        long,
-        env = "MIDCALL_ON_UNAVAILABLE",
-        value_name = "WHAT",
-        default_value = "cancel"
-    )]
-    on_unavailable: OnUnavailable,
-    /// Which era of the protocol the server speaks
-    #[arg(
-        long,
-        env = "MIDCALL_SERVER_ERA",
-        value_name = "ERA",
-        default_value = "auto"
-    )]
-    server_era: ServerEra,
+    #[command(flatten)]
+    settings: Settings,
     /// Do not open a browser
     #[arg(long, env = "MIDCALL_NO_OPEN", value_parser = clap::builder::BoolishValueParser::new())]
     no_open: bool,
@@ -115,14 +69,6 @@ pub struct Cmd {
         default_value_t = 120
     )]
     asks_per_minute: u32,
-    /// The longest message that is taken, in megabytes
-    #[arg(
-        long,
-        env = "MIDCALL_MAX_MESSAGE",
-        value_name = "MB",
-        default_value_t = 64
-    )]
-    max_message: usize,
     #[command(flatten)]
     address: Address,
     /// Where clients come over HTTP, at /mcp: a loopback address, shared with the page
@@ -153,109 +99,73 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let errors = Printer::start(io::stderr());
     let log = errors.clone();
     local::log(&cmd.local.log, move || log.clone())?;
-    let place = cmd.place()?;
-    let most = cmd.max_message.saturating_mul(1024 * 1024);
-    let mut client = Lines::new(Reading::new(duplicate(io::stdin())?)?, most);
-    let mut to_client = Outbox::new(Writing::new(duplicate(io::stdout())?)?);
-    let (events, news) = unbounded_channel();
-    let announced = cmd.local.announce.is_some();
-    let patience = cmd.local.timeout;
-    place.caution();
-    let (session_rules, opens) = cmd.rules(place.asker(place.name()))?;
+    let address = cmd.server_address()?;
+    let most = cmd.settings.longest_message();
+    let from_client = Reading::new(duplicate(io::stdin())?)?;
+    let to_client = Writing::new(duplicate(io::stdout())?)?;
+    let client = ClientEnd::Pipes(Pipes::new(from_client, to_client, most, "client"));
+    let is_announced = cmd.local.announce.is_some();
+    let patience = cmd.settings.timeout.0;
+    address.caution();
+    let (setup, opens) = cmd.setup(address.asker(address.name()))?;
     let mut rules = midcall_desk::Rules::default();
     rules.asks_per_minute = cmd.asks_per_minute;
-    let told = events.clone();
+    rules.patience = patience;
     let room = Room::new(cmd.local, rules, opens);
-    if announced {
+    if is_announced {
         room.open().await?;
     }
-    let bridge = Bridge::new(session_rules, cmd.server_era);
-    let page = Page::new(room.clone(), patience, events);
-    if matches!(place, Place::Url(_)) {
-        let attendant = Attendant {
-            bridge,
-            client: ClientEnd::Pipes(client, to_client),
-            server: place.open(most)?,
-            place,
-            most,
-            page,
-            news,
-            events: told,
-            errors: errors.clone(),
-            closing: CancellationToken::new(),
-            tap: None,
-        };
-        let code = elsewhere::run(attendant, room, signals).await;
-        errors.finish();
-        return Ok(ExitCode::from(code));
-    }
-    let (child, output, input) = match Child::start(&cmd.server) {
-        Ok(started) => started,
-        Err(error) => return not_started(error, &mut client, &mut to_client).await,
+    let servers = match Servers::open(address, most) {
+        Ok(servers) => servers,
+        Err(error) => return not_started(error, client).await,
     };
     let relay = Relay {
-        bridge,
-        client: Some(client),
-        to_client: Some(to_client),
-        server: Some(Lines::new(output, most)),
-        to_server: Some(Outbox::new(input)),
-        child,
-        command: cmd.server,
-        most,
-        beside: None,
-        page,
-        room,
-        news,
-        events: told,
-        signals,
+        session: Session::new(setup, cmd.settings.server_era),
+        client,
+        servers,
+        page: Page::new(room.clone(), patience),
         errors: errors.clone(),
+        signals: Some(signals),
+        tap: None,
     };
-    let code = relay.run().await;
+    let ended = relay.run().await;
+    room.close().await;
     errors.finish();
-    code.map(ExitCode::from)
+    Ok(ExitCode::from(code(ended)))
+}
+
+/// The exit code is the server's own. A server elsewhere has none.
+fn code(ended: Ended) -> u8 {
+    match (ended.exit, ended.why) {
+        (Some(exit), _) => child::code(exit),
+        (None, Why::Client) => 0,
+        (None, Why::Signal(signal)) => 128_u8.saturating_add(signal.as_raw() as u8),
+        (None, Why::Server | Why::Endless(_)) => 1,
+    }
 }
 
 impl Cmd {
     /// How sessions are set up, and whether a browser may have to be opened.
-    fn rules(&self, asker: Asker) -> anyhow::Result<(session::Rules, bool)> {
-        if self.ask.has(Route::Api) && self.local.announce.is_none() {
+    fn setup(&self, asker: Asker) -> anyhow::Result<(Setup, bool)> {
+        if self.settings.ask.has(Route::Api) && self.local.announce.is_none() {
             anyhow::bail!("--ask api needs --announce FILE: nobody would know where to answer");
         }
-        let profile = self.client_profile.as_deref().map(Profile::named);
-        let profile = profile.transpose()?;
-        let policy = self.policy.as_deref().map(Policy::read).transpose()?;
-        let policy = policy.unwrap_or_default();
-        let known = profile.as_ref().and_then(|profile| profile.hold);
-        let by_policy = policy.routes().any(|routes| routes.has(Route::Page));
-        let opens = (by_policy || self.ask.has(Route::Page)) && !self.no_open;
-        let rules = session::Rules {
-            routes: self.ask.clone(),
-            limits: Limits::default(),
-            locale: Locale::negotiate(&self.locale),
-            hold: self.hold.or(known).unwrap_or(HOLD).0,
-            policy,
-            profile,
-            patience: self.local.timeout,
-            confirm: self.confirm,
-            on_unavailable: self.on_unavailable,
-            asker,
-        };
-        Ok((rules, opens))
+        let locale = Locale::negotiate(&self.locale);
+        let setup = self.settings.setup(Path::new(""), locale, asker)?;
+        let opens = setup.may_ask(Route::Page) && !self.no_open;
+        Ok((setup, opens))
     }
 
     /// Where the server is.
-    fn place(&self) -> anyhow::Result<Place> {
+    fn server_address(&self) -> anyhow::Result<ServerAddress> {
         let target = self.address.target()?;
-        Ok(target.map_or_else(|| Place::Command(self.server.clone()), Place::Url))
+        let command = || ServerAddress::Command(self.server.clone());
+        Ok(target.map_or_else(command, ServerAddress::Url))
     }
 }
 
 /// Tells why there is no server: on standard error, and to the client, which may show it.
-async fn not_started(
-    error: StartError,
-    client: &mut Lines,
-    to_client: &mut Outbox,
-) -> anyhow::Result<ExitCode> {
+async fn not_started(error: StartError, mut client: ClientEnd) -> anyhow::Result<ExitCode> {
     let code = match error {
         StartError::NotFound(_) => 127,
         StartError::NotAllowed(_) => 126,
@@ -263,11 +173,11 @@ async fn not_started(
     };
     let told = format!("midcall: {:#}", anyhow::Error::from(error));
     eprintln!("{told}");
-    if let Ok(Ok(Line::Whole(line))) = timeout(FIRST_WORDS.get(), client.next()).await
-        && let Some((Kind::Request { id, .. }, _)) = Frame::new(line).peek()
+    if let Ok(Received::Frame(frame)) = timeout(FIRST_WORDS.get(), client.next(true)).await
+        && let Some((Kind::Request { id, .. }, _)) = frame.peek()
     {
-        to_client.answer(Frame::error(Some(&id), code::INTERNAL_ERROR, &told).into_bytes());
-        let _ = timeout(FIRST_WORDS.get(), to_client.flush()).await;
+        client.send(Frame::error(Some(&id), code::INTERNAL_ERROR, &told), true);
+        let _ = timeout(FIRST_WORDS.get(), client.close()).await;
     }
     Ok(ExitCode::from(code))
 }

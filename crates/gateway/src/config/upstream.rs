@@ -4,129 +4,121 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
-use std::time::Duration;
 
-use midcall_core::Limits;
 use midcall_core::catalog::Locale;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{BOUNDS, HOLD, Misfit, misfit};
-use crate::cmd::serve::host::Hosted;
-use crate::duration::{self, Hold};
-use crate::era::bridge::ServerEra;
-use crate::route::settings;
-use crate::route::{Policy, Profile, Routes};
-use crate::session::{Confirm, OnUnavailable, Rules};
+use super::settings::Settings;
+use super::{BOUNDS, Hosted, Misfit, misfit};
+use crate::duration::Span;
+use crate::route::document::{self, Document, Wrong};
 use crate::transport::front::Bounds;
 use crate::transport::remote::Target;
-use crate::transport::upstream::Place;
+use crate::transport::server::ServerAddress;
 
-/// As it is written.
+/// `[upstream.NAME]` as it is written: where the server is, its settings, and what only a server
+/// with many clients has.
+pub(super) struct Upstream<'a> {
+    document: &'a Document<'a>,
+    name: &'a Spanned<String>,
+    server: Server,
+    settings: Settings,
+    sessions: Sessions,
+}
+
+/// Where the server is, and where its endpoint.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Upstream {
+#[serde(expecting = "struct Upstream")] // People get to see it, and know of no `Server`.
+struct Server {
     path: Option<Spanned<String>>,
     command: Option<Spanned<Vec<String>>>,
     url: Option<Spanned<String>>,
     #[serde(default)]
     headers: BTreeMap<Spanned<String>, Spanned<String>>,
     ca: Option<Spanned<PathBuf>>,
-    #[serde(default, deserialize_with = "settings::worded")]
-    ask: Option<Routes>,
-    #[serde(default, deserialize_with = "settings::worded")]
-    hold: Option<Hold>,
-    #[serde(default, deserialize_with = "settings::worded")]
-    timeout: Option<Span>,
-    client_profile: Option<Spanned<String>>,
-    policy: Option<Spanned<PathBuf>>,
-    confirm: Option<Confirm>,
-    on_unavailable: Option<OnUnavailable>,
-    server_era: Option<ServerEra>,
-    max_message: Option<Spanned<usize>>,
+}
+
+/// How many sessions there may be, and how long an unused one is kept.
+#[derive(Deserialize)]
+struct Sessions {
     sessions: Option<Spanned<usize>>,
-    #[serde(default, deserialize_with = "settings::worded")]
+    #[serde(default, deserialize_with = "document::parsed_option")]
     idle: Option<Span>,
 }
 
-struct Span(Duration);
-
-impl FromStr for Span {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, &'static str> {
-        duration::read(text).map(Self)
-    }
-}
-
-/// How long a question waits unless somebody says otherwise.
-const PATIENCE: Duration = Duration::from_secs(5 * 60);
-
-impl Upstream {
-    /// What is hosted, with what is left out filled in.
-    pub fn hosted(
-        self,
-        name: &Spanned<String>,
-        whole: &Range<usize>,
-        folder: &Path,
-        locale: Locale,
-    ) -> Result<Hosted, Misfit> {
-        let path = match &self.path {
-            Some(path) => checked_path(path.get_ref(), path.span())?,
-            None => checked_path(&format!("/{}", name.get_ref()), name.span())?,
-        };
-        let place = self.place(whole, folder)?;
-        let profile = match &self.client_profile {
-            None => None,
-            Some(named) => {
-                let wrong = |error| (named.span(), format!("{error:#}"));
-                let found = Profile::named(named.get_ref()).map_err(anyhow::Error::from);
-                Some(found.map_err(wrong)?)
-            }
-        };
-        let policy = match &self.policy {
-            None => Policy::default(),
-            Some(file) => {
-                let wrong = |error| (file.span(), format!("{error:#}"));
-                let read = Policy::read(&folder.join(file.get_ref()));
-                read.map_err(anyhow::Error::from).map_err(wrong)?
-            }
-        };
-        let known = profile.as_ref().and_then(|profile| profile.hold);
-        let most = |given: &Option<Spanned<usize>>, default: usize, limit: usize| match given {
-            None => Ok(default),
-            Some(given) if (1..=limit).contains(given.get_ref()) => Ok(*given.get_ref()),
-            Some(given) => misfit(given.span(), format!("expected 1 to {limit}")),
-        };
-        let rules = Rules {
-            routes: self.ask.clone().unwrap_or_default(),
-            limits: Limits::default(),
-            locale,
-            hold: self.hold.or(known).unwrap_or(HOLD).0,
-            policy,
-            profile,
-            patience: self.timeout.as_ref().map_or(PATIENCE, |time| time.0),
-            confirm: self.confirm.unwrap_or_default(),
-            on_unavailable: self.on_unavailable.unwrap_or_default(),
-            asker: place.asker(name.get_ref().clone()),
-        };
-        const MB: usize = 1024 * 1024;
-        Ok(Hosted {
-            name: name.get_ref().clone(),
-            path,
-            place,
-            rules,
-            era: self.server_era.unwrap_or_default(),
-            bounds: Bounds {
-                sessions: most(&self.sessions, BOUNDS.sessions, 100_000)?,
-                idle: self.idle.as_ref().map_or(BOUNDS.idle, |time| time.0),
-                message: most(&self.max_message, BOUNDS.message / MB, 4_096)? * MB,
-            },
+impl<'a> Upstream<'a> {
+    /// Reads the table of a server.
+    pub fn read(document: &'a Document<'a>, name: &'a Spanned<String>) -> Result<Self, Wrong> {
+        let path = ["upstream", name.get_ref()];
+        let known = [
+            document::keys::<Server>(),
+            document::keys::<Settings>(),
+            document::keys::<Sessions>(),
+        ];
+        document.knows(&path, &known.concat())?;
+        Ok(Self {
+            document,
+            name,
+            server: document.read_at(&path)?,
+            settings: document.read_at(&path)?,
+            sessions: document.read_at(&path)?,
         })
     }
 
-    fn place(&self, whole: &Range<usize>, folder: &Path) -> Result<Place, Misfit> {
+    /// Where the table is.
+    pub fn place(&self) -> Range<usize> {
+        self.document.place(&["upstream", self.name.get_ref()])
+    }
+
+    /// The server with everything needed to serve it. Files that it names lie in `folder`.
+    pub fn hosted(&self, folder: &Path, locale: Locale) -> Result<Hosted, Misfit> {
+        let name = self.name.get_ref().clone();
+        let path = match &self.server.path {
+            Some(path) => checked_path(path.get_ref(), path.span())?,
+            None => checked_path(&format!("/{name}"), self.name.span())?,
+        };
+        let address = self.server.address(&self.place(), folder)?;
+        let setup = self
+            .settings
+            .setup(folder, locale, address.asker(name.clone()));
+        let setup = setup.map_err(|error| {
+            let place = self.place_of(error.key());
+            (place, format!("{:#}", anyhow::Error::from(error)))
+        })?;
+        Ok(Hosted {
+            name,
+            path,
+            address,
+            setup,
+            era: self.settings.server_era,
+            bounds: self.bounds()?,
+        })
+    }
+
+    fn bounds(&self) -> Result<Bounds, Misfit> {
+        let sessions = match &self.sessions.sessions {
+            Some(given) => checked_number(*given.get_ref(), 100_000, given.span())?,
+            None => BOUNDS.sessions,
+        };
+        let place = self.place_of("max_message");
+        checked_number(self.settings.max_message, 4_096, place)?;
+        Ok(Bounds {
+            sessions,
+            idle: self.sessions.idle.map_or(BOUNDS.idle, |time| time.0),
+            message: self.settings.longest_message(),
+        })
+    }
+
+    /// Where one of the keys has its value.
+    fn place_of(&self, key: &str) -> Range<usize> {
+        let path = ["upstream", self.name.get_ref(), key];
+        self.document.place(&path)
+    }
+}
+
+impl Server {
+    fn address(&self, whole: &Range<usize>, folder: &Path) -> Result<ServerAddress, Misfit> {
         match (&self.command, &self.url) {
             (Some(_), Some(url)) => misfit(url.span(), "there is a command already: choose one"),
             (None, None) => misfit(whole.clone(), "it needs a command or a url"),
@@ -140,7 +132,7 @@ impl Upstream {
                     return misfit(command.span(), "expected a program and its arguments");
                 }
                 let words = command.get_ref().iter().map(OsString::from);
-                Ok(Place::Command(words.collect()))
+                Ok(ServerAddress::Command(words.collect()))
             }
             (None, Some(url)) => {
                 let headers = self.headers.iter();
@@ -149,7 +141,7 @@ impl Upstream {
                 let ca = self.ca.as_ref().map(|ca| folder.join(ca.get_ref()));
                 let target = Target::of(url.get_ref(), headers.collect(), ca.as_deref());
                 target
-                    .map(Place::Url)
+                    .map(ServerAddress::Url)
                     .or_else(|why| misfit(url.span(), why.to_string()))
             }
         }
@@ -166,6 +158,14 @@ const OURS: [&str; 7] = [
     "/peers",
     "/readyz",
 ];
+
+fn checked_number(number: usize, most: usize, place: Range<usize>) -> Result<usize, Misfit> {
+    if (1..=most).contains(&number) {
+        Ok(number)
+    } else {
+        misfit(place, format!("expected 1 to {most}"))
+    }
+}
 
 fn checked_path(path: &str, place: Range<usize>) -> Result<String, Misfit> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);

@@ -6,7 +6,9 @@
 //!
 //! Elsewhere: what a question says (`midcall_core::wire`), lines and streams (`transport`).
 
+mod canonical;
 mod id;
+mod object;
 mod scan;
 mod skip;
 mod splice;
@@ -20,7 +22,9 @@ use midcall_core::wire::{code, meta};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+pub(crate) use canonical::sorted;
 pub use id::{Id, OwnIds};
+pub(crate) use object::Object;
 use scan::Scan;
 pub use wrong::Wrong;
 pub(crate) use wrong::{ANSWER, ERROR, LINKS, PARAMS, ROUND, repeats};
@@ -81,6 +85,8 @@ pub struct Members<'a> {
     pub progress: Option<&'a [u8]>,
     /// `params._meta` of a request of the modern era: the revision it is in.
     pub revision: Option<&'a [u8]>,
+    /// `params.requestState`.
+    pub state: Option<&'a [u8]>,
     /// `jsonrpc`, whatever it is.
     pub version: Option<&'a [u8]>,
     /// `result`, whatever it is.
@@ -149,6 +155,14 @@ impl Frame {
     /// A result in answer to a request.
     pub fn result(id: &Id, result: &impl Serialize) -> Self {
         let result = serde_json::to_string(result).expect("our own results can be written");
+        let id = id.as_json();
+        Self::line(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#
+        ))
+    }
+
+    /// A result in answer to a request, given as JSON.
+    pub(crate) fn raw_result(id: &Id, result: &str) -> Self {
         let id = id.as_json();
         Self::line(&format!(
             r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#
@@ -292,6 +306,7 @@ impl<'a> Members<'a> {
                 "progressToken" => self.progress_token = Some(scan.value()?),
                 "progress" => self.progress = Some(scan.value()?),
                 "inputResponses" => self.responses = Some(scan.value()?),
+                "requestState" => self.state = Some(scan.value()?),
                 "_meta" if scan.peek()? == b'{' => {
                     let start = scan.at();
                     scan.object(|scan, name| {

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use bytes::{BufMut, BytesMut};
 
-use super::Frame;
 use super::scan::Scan;
+use super::{Frame, Id, Kind, Object};
 
 impl Frame {
     /// The same message with other JSON at a path of names. A member that is not there is added
@@ -25,6 +25,28 @@ impl Frame {
         line.put(json.as_bytes());
         line.put(&bytes[found.place.end..]);
         Some(Self(line.freeze()))
+    }
+}
+
+impl Frame {
+    /// The same message with another id.
+    pub fn with_id(&self, id: &Id) -> Self {
+        let has_it = self.peek().is_some_and(|(kind, _)| match kind {
+            Kind::Request { id: known, .. } | Kind::Response { id: Some(known) } => known == *id,
+            _ => false,
+        });
+        match has_it {
+            true => self.clone(),
+            false => self
+                .with(&["id"], id.as_json())
+                .unwrap_or_else(|| self.clone()),
+        }
+    }
+
+    /// The same request with other params.
+    pub fn with_params(&self, params: &Object<'_>) -> Self {
+        self.with(&["params"], &params.write())
+            .unwrap_or_else(|| self.clone())
     }
 }
 

@@ -1,20 +1,22 @@
 //! Who is asked.
 
-mod page;
+pub mod document;
+mod plan;
 mod policy;
 mod profile;
-mod room;
-pub mod settings;
+mod setting;
+mod setup;
 
 use std::fmt;
 use std::str::FromStr;
 
 use midcall_core::wire::{Mode, Modes};
 
-pub use page::Page;
-pub use policy::{Plan, Policy, Sampling, Secrets};
-pub use profile::{Part, Profile};
-pub use room::Room;
+pub use plan::{LONGEST, Plan};
+pub use policy::{Policy, PolicyError};
+pub use profile::{Part, Profile, ProfileError};
+pub use setting::{Confirm, Sampling, Secrets, Setting};
+pub use setup::{Choices, OnUnavailable, PATIENCE, ServerEra, Setup};
 
 /// Who may be asked, the first that can goes first.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +62,17 @@ impl Routes {
     pub fn without(mut self, route: Route) -> Self {
         self.0.retain(|other| *other != route);
         self
+    }
+
+    /// No route.
+    pub fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Those that come after one of them.
+    pub fn after(mut self, route: Route) -> Self {
+        let place = self.0.iter().position(|other| *other == route);
+        Self(place.map_or(Vec::new(), |place| self.0.split_off(place + 1)))
     }
 
     /// The first that can.

@@ -5,29 +5,25 @@
 //! is the one of the last rule that matches and has it: the general comes first, the particular
 //! below.
 //!
-//! Elsewhere: what is done about it (`session`), what the flags say (`cmd::wrap`).
+//! Not here: what is done about it (`session`), the flags (`config::settings`), and what applies
+//! in the end (`setup`).
 
 mod glob;
-mod plan;
 
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::time::Duration;
 
 use midcall_core::link::http_origin;
 use midcall_core::wire::Mode;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::Routes;
-use super::settings::{self, Wrong};
-use crate::duration;
-use crate::session::Confirm;
+use super::document::{self, Wrong};
+use super::{Confirm, Routes, Sampling, Secrets, Setting};
+use crate::duration::Span;
 use glob::Glob;
-
-pub use plan::{Plan, Sampling, Secrets};
 
 /// What a person wants to hold, for all and for some.
 #[derive(Clone, Debug, Default)]
@@ -52,13 +48,13 @@ struct Rule {
     server: Glob,
     tool: Glob,
     mode: Glob,
-    plan: Plan,
+    setting: Setting,
 }
 
 impl Policy {
     /// Reads a file.
     pub fn read(file: &Path) -> Result<Self, PolicyError> {
-        let text = settings::text(file)
+        let text = document::text(file)
             .map_err(|error| PolicyError::Unreadable(file.to_owned(), error))?;
         text.parse().map_err(|wrong| PolicyError::Wrong {
             file: file.to_owned(),
@@ -66,41 +62,41 @@ impl Policy {
         })
     }
 
-    /// Every list of routes in it.
+    /// Every list of routes in the policy.
     pub fn routes(&self) -> impl Iterator<Item = &Routes> {
         self.rules
             .iter()
-            .filter_map(|rule| rule.plan.routes.as_ref())
+            .filter_map(|rule| rule.setting.routes.as_ref())
     }
 
-    /// Whether it says anything of calls that people agree to first.
+    /// True if it says which calls need approval, be it `never`.
     pub fn confirms(&self) -> bool {
-        self.rules.iter().any(|rule| rule.plan.confirm.is_some())
+        self.rules.iter().any(|rule| rule.setting.confirm.is_some())
     }
 
     /// True if it says what a server may ask, or for how long.
     pub fn restricts(&self) -> bool {
         self.rules.iter().any(|rule| {
-            let plan = &rule.plan;
-            let is_about_questions = plan.secrets.is_some() || plan.patience.is_some();
-            is_about_questions || plan.asks_per_minute.is_some() || plan.sampling.is_some()
+            let setting = &rule.setting;
+            let is_about_questions = setting.secrets.is_some() || setting.patience.is_some();
+            is_about_questions || setting.asks_per_minute.is_some() || setting.sampling.is_some()
         })
     }
 
     /// True if it allows some links that are refused elsewhere.
     pub fn allows_links(&self) -> bool {
-        self.rules.iter().any(|rule| rule.plan.links.is_some())
+        self.rules.iter().any(|rule| rule.setting.links.is_some())
     }
 
-    /// What it says about a question. Where the tool is not known, rules for some tools are not
-    /// meant.
-    pub fn plan(&self, server: &str, tool: Option<&str>, mode: Mode) -> Plan {
+    /// What it says about a question in a mode, or a call, of a tool. If the tool isn't known,
+    /// rules for some tools don't apply.
+    pub fn setting(&self, server: &str, tool: Option<&str>, mode: Mode) -> Setting {
         let is_meant = |rule: &&Rule| {
             let tools = tool.map_or(rule.tool.is_any(), |tool| rule.tool.matches(tool));
             rule.server.matches(server) && tools && rule.mode.matches(mode.as_str())
         };
         let meant = self.rules.iter().filter(is_meant);
-        meant.fold(Plan::default(), |before, rule| rule.plan.or(&before))
+        meant.fold(Setting::default(), |before, rule| rule.setting.or(&before))
     }
 }
 
@@ -109,7 +105,7 @@ impl FromStr for Policy {
 
     fn from_str(text: &str) -> Result<Self, Wrong> {
         let wrong = |place: &Range<usize>, reason| Err(Wrong::at(text, place.start, reason));
-        let top: Entry = settings::read(text)?;
+        let top: Entry = document::read(text)?;
         if let Some(place) = top.matcher() {
             return wrong(
                 &place,
@@ -144,10 +140,10 @@ struct Entry {
     server: Option<Spanned<Glob>>,
     tool: Option<Spanned<Glob>>,
     mode: Option<Spanned<Glob>>,
-    #[serde(default, deserialize_with = "settings::worded")]
+    #[serde(default, deserialize_with = "document::parsed_option")]
     routes: Option<Routes>,
-    #[serde(default, deserialize_with = "settings::worded")]
-    patience: Option<Patience>,
+    #[serde(default, deserialize_with = "document::parsed_option")]
+    patience: Option<Span>,
     confirm: Option<Confirm>,
     secrets: Option<Secrets>,
     asks_per_minute: Option<u32>,
@@ -173,9 +169,9 @@ impl Entry {
             server: glob(&self.server),
             tool: glob(&self.tool),
             mode: glob(&self.mode),
-            plan: Plan {
+            setting: Setting {
                 routes: self.routes.clone(),
-                patience: self.patience.as_ref().map(|patience| patience.0),
+                patience: self.patience.map(|patience| patience.0),
                 confirm: self.confirm,
                 secrets: self.secrets,
                 asks_per_minute: self.asks_per_minute,
@@ -209,18 +205,10 @@ impl TryFrom<String> for HttpOrigin {
     }
 }
 
-struct Patience(Duration);
-
-impl FromStr for Patience {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, &'static str> {
-        duration::read(text).map(Self)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     const OFFICE: &str = r#"
@@ -249,27 +237,27 @@ mod tests {
     #[test]
     fn each_setting_is_that_of_the_last_rule_that_has_it() {
         let policy: Policy = OFFICE.parse().unwrap();
-        let all = Plan {
+        let all = Setting {
             patience: Some(Duration::from_secs(600)),
             secrets: Some(Secrets::Refuse),
-            ..Plan::default()
+            ..Setting::default()
         };
-        let files = Plan {
+        let files = Setting {
             patience: Some(Duration::from_secs(120)),
             confirm: Some(Confirm::Destructive),
             ..all.clone()
         };
-        let delete = Plan {
+        let delete = Setting {
             routes: Some("page".parse().unwrap()),
             confirm: Some(Confirm::All),
             model_may_confirm: Some(false),
             asks_per_minute: Some(10),
             ..files.clone()
         };
-        let link = |plan: &Plan| Plan {
+        let link = |setting: &Setting| Setting {
             routes: Some("client,page".parse().unwrap()),
             secrets: Some(Secrets::Allow),
-            ..plan.clone()
+            ..setting.clone()
         };
         for (server, tool, mode, expected) in [
             ("weather", Some("delete_x"), Mode::Form, all.clone()),
@@ -280,11 +268,11 @@ mod tests {
             ("weather", None, Mode::Url, link(&all)),
             ("Files", Some("delete_all"), Mode::Form, all.clone()),
         ] {
-            let plan = policy.plan(server, tool, mode);
-            assert_eq!(plan, expected, "{server} {tool:?} {mode}");
+            let setting = policy.setting(server, tool, mode);
+            assert_eq!(setting, expected, "{server} {tool:?} {mode}");
         }
         let nothing: Policy = "".parse().unwrap();
-        assert_eq!(nothing.plan("x", None, Mode::Form), Plan::default());
+        assert_eq!(nothing.setting("x", None, Mode::Form), Setting::default());
     }
 
     #[test]

@@ -15,7 +15,7 @@ use midcall_core::wire::Mode;
 use midcall_core::{Elicitation, Wanted};
 use serde::Deserialize;
 
-use super::settings::{self, Wrong};
+use super::document::{self, Wrong};
 use crate::duration::Hold;
 
 pub use part::Part;
@@ -32,7 +32,7 @@ pub struct Profile {
     #[serde(default)]
     pub approves: bool,
     /// How long its calls may wait, if that is known.
-    #[serde(default, deserialize_with = "settings::worded")]
+    #[serde(default, deserialize_with = "document::parsed_option")]
     pub hold: Option<Hold>,
     why: String,
     #[serde(rename = "why-pt-BR")]
@@ -74,7 +74,7 @@ impl Profile {
     /// The profile of that name, the person's own before ours.
     pub fn named(name: &str) -> Result<Self, ProfileError> {
         let file = own_file();
-        let own = match settings::text(&file) {
+        let own = match document::text(&file) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(ProfileError::Unreadable(file, error)),
@@ -166,7 +166,7 @@ fn read(text: &str) -> Result<BTreeMap<String, Profile>, Wrong> {
         #[serde(default)]
         profile: Vec<toml::Spanned<Profile>>,
     }
-    let file: File = settings::read(text)?;
+    let file: File = document::read(text)?;
     let mut profiles = BTreeMap::new();
     for profile in file.profile {
         let start = profile.span().start;

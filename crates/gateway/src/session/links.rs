@@ -1,7 +1,7 @@
 //! `-32042`: a call that the server takes only after links have been followed.
 //!
-//! A client that knows nothing of links never sees that error. A person follows them on the
-//! page, and then the call is made again.
+//! A client that knows nothing of links never sees that error. A person follows them on the page, and then the call is
+//! made again.
 
 use memchr::memmem;
 use midcall_core::wire::{
@@ -14,10 +14,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use super::candidates::Candidates;
-use super::errand::Stage;
-use super::question::{Question, WantedBy};
-use super::{Act, Session, verdict};
+use super::{Out, Output, Session, verdict};
+use crate::call::{
+    Call, CallId, DeskState, Happened, Origin, Place, Question, Stage, TellBy, Todo, WantedBy,
+};
 use crate::frame::{ERROR, Frame, Id, LINKS, Members, PARAMS, repeats};
 
 /// How many links one call may need, all in all.
@@ -40,15 +40,18 @@ enum Needed {
 }
 
 impl Session {
-    /// Whether calls may have to be made again because somebody other than the client follows
-    /// their links, or the client would not understand that it has to.
-    pub(super) fn follows_links(&self) -> bool {
-        let can = self.modes().url || self.rules.added().url;
-        self.leaves_one(Mode::Url) || (self.in_rounds && can)
+    /// True if a call may have to be made again because somebody other than the client follows its links, or the client
+    /// wouldn't understand that it has to.
+    fn follows_links(&self, call: &Call) -> bool {
+        let modes = self.declared(call).modes;
+        let is_known = call.request.told == TellBy::Results || self.client.opened.is_some();
+        let leaves = is_known && self.setup.leaves_one(Mode::Url, modes);
+        let can = modes.url || self.setup.added().url;
+        leaves || (call.request.told == TellBy::Results && can)
     }
 
     /// An error in the place of one that names a link which nobody should open, or whose links can't be judged.
-    pub(super) fn refused_links(&self, id: &Id, error: &[u8]) -> Option<Frame> {
+    pub(super) fn refused_links(&self, call: CallId, id: &Id, error: &[u8]) -> Option<Frame> {
         let needed = match links(error) {
             Needed::Nothing => return None,
             Needed::Links(needed) => needed,
@@ -57,17 +60,17 @@ impl Session {
                 return Some(Frame::error(Some(id), code::INTERNAL_ERROR, told));
             }
         };
-        let asker = self.asker();
+        let asker = self.asker(Origin::Only(call));
         let refusal = needed.elicitations.iter().filter_map(url).find_map(|url| {
             let link = Link::read_allowing(&url, asker.host.as_deref(), &asker.links);
-            verdict::refusal_of(&link, self.rules.locale)
+            verdict::refusal_of(&link, self.setup.locale)
         })?;
         let told = format!("midcall: the server wants a link opened that is refused: {refusal}");
         Some(Frame::error(Some(id), code::INTERNAL_ERROR, &told))
     }
 
     /// An error that names links, with what the person has to hear about them; none if that is nothing.
-    pub(super) fn warned_links(&self, frame: &Frame, error: &[u8]) -> Option<Frame> {
+    pub(super) fn warned_links(&self, call: CallId, frame: &Frame, error: &[u8]) -> Option<Frame> {
         #[derive(Deserialize)]
         struct Data {
             data: Elicitations,
@@ -76,17 +79,17 @@ impl Session {
         struct Elicitations {
             elicitations: Vec<Value>,
         }
-        let asker = self.asker();
         let Needed::Links(named) = links(error) else {
             return None;
         };
+        let asker = self.asker(Origin::Only(call));
         let named: Vec<String> = named.elicitations.iter().filter_map(url).collect();
         let mut needed = serde_json::from_slice::<Data>(error).ok()?.data;
         let mut is_warned = false;
         for (question, url) in needed.elicitations.iter_mut().zip(named) {
             let link = Link::read_allowing(&url, asker.host.as_deref(), &asker.links);
             let said = question["message"].as_str().unwrap_or_default();
-            if let Some(message) = verdict::warning_of(&link, said, self.rules.locale) {
+            if let Some(message) = verdict::warning_of(&link, said, self.setup.locale) {
                 question["message"] = message.into();
                 is_warned = true;
             }
@@ -100,58 +103,58 @@ impl Session {
     pub(super) fn needs_links(
         &mut self,
         now: Instant,
-        call: &Id,
+        id: CallId,
         frame: &Frame,
         members: &Members<'_>,
-        acts: &mut Vec<Act>,
+        out: Out<'_>,
     ) -> bool {
-        if !self.follows_links() {
-            return false;
-        }
-        let Some(errand) = self.errands.get(call) else {
-            return false;
-        };
         let Some(Needed::Links(needed)) = members.error.map(links) else {
             return false;
         };
+        let Some(call) = self.ledger.calls.get(id) else {
+            return false;
+        };
+        if call.request.bytes.is_none() || !self.follows_links(call) {
+            return false;
+        }
         let urls: Vec<String> = needed.elicitations.iter().filter_map(url).collect();
-        let again = urls.iter().any(|url| errand.followed.contains(url));
-        if again || errand.followed.len() + urls.len() > MOST {
-            let key = if again {
-                "mcp.elicitation.links.again"
-            } else {
-                "mcp.elicitation.links.too_many"
+        let named = call.rounds().map(|rounds| &rounds.named);
+        let again = named.is_some_and(|named| urls.iter().any(|url| named.contains(url)));
+        if again || named.map_or(0, |named| named.len()) + urls.len() > MOST {
+            let key = match again {
+                true => "mcp.elicitation.links.again",
+                false => "mcp.elicitation.links.too_many",
             };
             let error = self.links_error(frame, key);
-            self.answer(now, call, error, acts);
+            self.finish(now, id, error, out);
             return true;
         }
         let asker = Asker {
-            tool: errand.tool(),
-            ..self.asker()
+            tool: call.request.tool(),
+            ..self.asker(Origin::Only(id))
         };
+        let revision = self.servers.get(call.server).facts.revision;
         let read = |params: &ElicitRequestParams| {
-            let params = serde_json::to_string(&params.write(self.server.revision).ok()?).ok()?;
-            Elicitation::read(&params, asker.clone(), &self.rules.limits).ok()
+            let params = serde_json::to_string(&params.write(revision).ok()?).ok()?;
+            Elicitation::read(&params, asker.clone(), &self.setup.limits).ok()
         };
-        let Some(links) = needed
-            .elicitations
-            .iter()
-            .map(read)
-            .collect::<Option<Vec<_>>>()
-        else {
+        let links: Option<Vec<Elicitation>> = needed.elicitations.iter().map(read).collect();
+        let Some(links) = links else { return false };
+        let happened = Happened::Links {
+            asks: links.len(),
+            error: frame.kept(),
+        };
+        let todo = self.ledger.calls.change(id, |call| {
+            call.rounds_mut().named.extend(urls);
+            call.on(now, happened)
+        });
+        if todo != Some(Todo::Ask) {
             return false;
-        };
-        let (left, error) = (links.len(), frame.kept());
-        self.errands.hold(call, Stage::Links { left, error });
-        if let Some(errand) = self.errands.get_mut(call) {
-            errand.followed.extend(urls);
         }
         for link in links {
-            let wanted_by = WantedBy::Links(call.clone());
-            if !self.ask_for(now, link, wanted_by, Candidates::Only(call.clone()), acts) {
-                let nobody = Outcome::Unavailable(Unavailable::NoRoute);
-                self.link_ended(now, call, &nobody, acts);
+            let is_asked = self.ask_for(now, link, WantedBy::Link(id), Origin::Only(id), out);
+            if !is_asked {
+                self.link_ended(now, id, &Outcome::Unavailable(Unavailable::NoRoute), out);
                 break;
             }
         }
@@ -159,72 +162,77 @@ impl Session {
     }
 
     /// How a link that a call needs ended.
-    pub(super) fn link_ended(
-        &mut self,
-        now: Instant,
-        call: &Id,
-        outcome: &Outcome,
-        acts: &mut Vec<Act>,
-    ) {
+    pub(super) fn link_ended(&mut self, now: Instant, id: CallId, outcome: &Outcome, out: Out<'_>) {
         let key = match outcome {
-            Outcome::Answered(Answer::Accepted(_), _) => return self.followed(call, acts),
+            Outcome::Answered(Answer::Accepted(_), _) => return self.followed(now, id, out),
             Outcome::Answered(..) => "mcp.elicitation.links.declined",
             Outcome::TimedOut => "mcp.elicitation.links.timed_out",
             Outcome::Withdrawn(_) | Outcome::Unavailable(_) => "mcp.elicitation.links.nobody",
         };
-        if let Some(Stage::Links { error, .. }) = self.errands.get(call).map(|it| &it.stage) {
+        let stage = self.ledger.calls.get(id).map(Call::stage);
+        if let Some(Stage::Asking {
+            error: Some(error), ..
+        }) = stage
+        {
             let error = self.links_error(error, key);
-            self.withdraw_for(call, acts);
-            self.answer(now, call, error, acts);
+            self.withdraw_for(id, out);
+            self.finish(now, id, error, out);
         }
     }
 
     /// One of the links that a call needs has served its purpose.
-    fn followed(&mut self, call: &Id, acts: &mut Vec<Act>) {
-        if let Some(errand) = self.errands.get_mut(call)
-            && let Stage::Links { left, .. } = &mut errand.stage
-        {
-            *left -= 1;
-            if *left == 0 {
-                self.make(call, acts);
-            }
-        }
+    fn followed(&mut self, now: Instant, id: CallId, out: Out<'_>) {
+        let todo = self
+            .ledger
+            .calls
+            .change(id, |call| call.on(now, Happened::Followed));
+        self.does(now, id, todo, out);
     }
 
-    /// What a link was for is done; `true` if the client never heard of the link.
-    pub(super) fn complete(&mut self, members: &Members<'_>, acts: &mut Vec<Act>) -> bool {
+    /// What a link was for is done; true if the client never heard of the link.
+    pub(super) fn link_is_done(
+        &mut self,
+        now: Instant,
+        members: &Members<'_>,
+        out: Out<'_>,
+    ) -> bool {
         let params = members
             .params
             .and_then(|params| serde_json::from_slice(params).ok());
         let Some(Ok(done)) = params.map(ElicitationCompleteParams::read) else {
             return false;
         };
-        let mut open = self.questions.iter();
-        let is_meant =
-            |question: &Question| question.is_at_desk() && question.is_link(&done.elicitation_id);
-        let Some((turn, question)) = open.find(|(_, question)| is_meant(question)) else {
+        let is_meant = |question: &Question| {
+            question.is_at_desk() && question.is_link_named(&done.elicitation_id)
+        };
+        let found = self
+            .ledger
+            .questions
+            .iter()
+            .find(|(_, question)| is_meant(question));
+        let Some((id, question)) = found else {
             return false;
         };
-        let (opened_by, wanted_by) = (question.opened_by(), question.wanted_by.clone());
-        drop(open);
-        match (opened_by, wanted_by) {
-            (Some(by), _) => acts.push(Act::Complete(turn, by)),
+        match (question.opened_by(), question.wanted_by.clone()) {
+            (Some(by), _) => out.push(Output::Complete(id, by)),
             // It was followed elsewhere, and the call needs no more than that.
-            (None, WantedBy::Links(call)) => {
-                self.questions.remove(turn);
-                acts.push(Act::Withdraw(turn, Withdrawn::ByServer));
-                self.followed(&call, acts);
+            (None, WantedBy::Link(call)) => {
+                self.ledger.questions.remove(id);
+                out.push(Output::Withdraw(id, Withdrawn::ByServer));
+                self.followed(now, call, out);
             }
             // Nobody has opened it here, so nobody has said yes.
             (None, _) => {
-                self.questions.change(turn, Question::leaves);
-                acts.push(Act::Withdraw(turn, Withdrawn::ByServer));
+                self.ledger.questions.change(id, |question| {
+                    question.place = Place::Desk(DeskState::Leaving)
+                });
+                out.push(Output::Withdraw(id, Withdrawn::ByServer));
             }
         }
         true
     }
 
-    /// An error that named links, with words for a client that cannot follow them.
+    /// An error that named links, with words for a client that can't follow them.
     fn links_error(&self, frame: &Frame, key: &str) -> Frame {
         #[derive(Deserialize)]
         struct Said {
@@ -236,7 +244,9 @@ impl Session {
         let said = said.map(|said| said.message).unwrap_or_default();
         let why = self.say(key);
         let words = Value::from(format!("{said} (midcall: {why})").trim_start()).to_string();
-        (frame.with(&["error", "message"], &words)).unwrap_or_else(|| frame.clone())
+        frame
+            .with(&["error", "message"], &words)
+            .unwrap_or_else(|| frame.clone())
     }
 }
 

@@ -1,37 +1,55 @@
-//! Requests of the server that the client has been sent as they came, and hasn't answered yet.
+//! Requests of servers that the client has been sent as they came, and hasn't answered yet.
 //!
-//! A client's answer to anything else isn't the server's business: Midcall answered that question, or nobody asked it.
+//! A client's answer to anything else isn't a server's business: Midcall answered that question, or nobody asked it.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::mem::take;
 
+use crate::call::ServerId;
 use crate::frame::Id;
 
 #[derive(Default)]
 pub struct Passed {
-    recent: HashSet<Id>,
+    recent: HashMap<Id, ServerId>,
     /// Those before. They are forgotten when there are too many again.
-    older: HashSet<Id>,
+    older: HashMap<Id, ServerId>,
 }
 
 /// How many requests are remembered at least.
 const REMEMBERED: usize = 10_000;
 
+/// How many a server may have open whose era has no such requests.
+const MOST: usize = 1_000;
+
 impl Passed {
-    pub fn add(&mut self, id: Id) {
+    pub fn add(&mut self, server: ServerId, id: Id) {
         if self.recent.len() == REMEMBERED {
             self.older = take(&mut self.recent);
         }
-        self.recent.insert(id);
+        self.recent.insert(id, server);
     }
 
     pub fn has(&self, id: &Id) -> bool {
-        self.recent.contains(id) || self.older.contains(id)
+        self.recent.contains_key(id) || self.older.contains_key(id)
     }
 
-    /// The request is answered, or needs no answer any more. False if there is none.
-    pub fn remove(&mut self, id: &Id) -> bool {
-        let was_older = self.older.remove(id);
-        self.recent.remove(id) || was_older
+    /// True if there are more than a server may have whose era has no such requests.
+    pub fn are_many(&self) -> bool {
+        self.recent.len() + self.older.len() >= MOST
+    }
+
+    /// The request is answered, or needs no answer any more: whose it was.
+    pub fn remove(&mut self, id: &Id) -> Option<ServerId> {
+        let older = self.older.remove(id);
+        self.recent.remove(id).or(older)
+    }
+
+    /// Takes out those of a server.
+    pub fn of(&mut self, server: ServerId) -> Vec<Id> {
+        let is_its = |_: &Id, of: &mut ServerId| *of == server;
+        let recent = self.recent.extract_if(is_its).map(|(id, _)| id);
+        let mut ids: Vec<Id> = recent.collect();
+        ids.extend(self.older.extract_if(is_its).map(|(id, _)| id));
+        ids
     }
 }

@@ -11,10 +11,11 @@ use midcall_core::{Asker, Elicitation, ElicitationError, Limits, Wanted};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::question::{At, Question, WantedBy};
-use super::{Act, Session};
-use crate::era::{is_round, is_unclear};
-use crate::frame::{Frame, Id, Members, PARAMS, repeats};
+use super::ask::Asking;
+use super::{Out, Session};
+use crate::call::{Ability, CallId, DeskState, Origin, Place, Question, TellBy, What};
+use crate::frame::{Members, PARAMS, repeats};
+use crate::leg::server::modern::{is_round, is_unclear};
 use crate::route::Route;
 
 impl Session {
@@ -22,44 +23,63 @@ impl Session {
     pub(super) fn pass_unread(
         &mut self,
         now: Instant,
-        frame: Frame,
-        id: Id,
+        asking: &Asking,
         why: &ElicitationError,
-        acts: &mut Vec<Act>,
+        has_link: bool,
+        out: Out<'_>,
     ) -> Result<(), String> {
-        let has_link = frame.peek().is_some_and(|(_, members)| has_link(&members));
-        let may_pass = why.is_unknown() && self.modes().form && !has_link;
-        if !may_pass || !self.rules.routes.has(Route::Client) {
+        let can = match self.client.told {
+            TellBy::Requests => self.client.modes().is_some_and(|modes| modes.form),
+            TellBy::Results => self
+                .ledger
+                .calls
+                .askable(Ability::Form, asking.origin)
+                .is_some(),
+        };
+        let may_pass = why.is_unknown() && can && !has_link;
+        if !may_pass || !self.setup.flags_allow(Route::Client) {
             return Err(why.to_string());
         }
-        if self.rules.profile.is_some() {
+        if self.setup.profile.is_some() {
             return Err(format!("{why}; whether this client shows it isn't known"));
         }
-        if self.judges_questions() {
+        let server = self.servers.first.facts.asker.server.as_str();
+        if self
+            .setup
+            .judges_questions(server, &self.tools_of(asking.origin))
+        {
             return Err(format!("{why}; the policy can't be applied to it"));
         }
-        let elicitation = stand_in(self.server.asker.clone(), &self.rules.limits);
-        let wanted_by = WantedBy::Server(id.clone());
-        let at = At::Client {
-            told: None,
-            since: now,
-            until: now + self.patience(&elicitation),
-        };
-        let calls = self.candidates();
-        if self.is_anybodys(&calls) {
+        if self.is_anybodys(asking.origin) {
             return Err(format!("{why}; and it may be for any of several clients"));
         }
-        let question = Question::new(elicitation, wanted_by, calls, at).unread();
-        self.questions.add(Some(id), question);
-        acts.push(Act::ToClient(frame));
+        let peeked = asking.request.peek();
+        let params = peeked.and_then(|(_, members)| serde_json::from_slice(members.params?).ok());
+        let stand_in = stand_in(self.servers.first.facts.asker.clone(), &self.setup.limits);
+        let plan = self.plan(&stand_in, asking.origin);
+        let deadline = now + plan.wait(None);
+        let what = What::Unread(Box::new(stand_in), params);
+        let place = Place::Desk(DeskState::Coming);
+        let question = Question::new(
+            what,
+            asking.wanted_by.clone(),
+            asking.origin,
+            place,
+            deadline,
+        );
+        self.ask_client(
+            now,
+            question,
+            asking.request.clone(),
+            asking.id.clone(),
+            out,
+        );
         Ok(())
     }
-}
 
-impl Session {
     /// True if a result of a modern server asks what can't be passed on as it is: a question that can't be read or is
     /// beyond a bound, or a link that is refused or warned about.
-    pub fn must_judge(&self, result: &[u8]) -> bool {
+    pub(super) fn must_judge(&self, call: CallId, result: &[u8]) -> bool {
         let name = InputRequiredResult::RESULT_TYPE.as_bytes();
         let has = |text: &[u8]| memmem::find(result, text).is_some();
         if !has(name) && !has(b"\\u") || !is_round(result) {
@@ -71,6 +91,7 @@ impl Session {
         if is_unclear(result) {
             return true;
         }
+        let asker = self.asker(Origin::Only(call));
         round.input_requests.0.iter().any(|(_, request)| {
             let Input::Elicit(params) = &request.input else {
                 return false;
@@ -82,7 +103,7 @@ impl Session {
             if repeats(params.as_bytes(), &PARAMS) {
                 return true;
             }
-            match Elicitation::read(&params, self.asker(), &self.rules.limits) {
+            match Elicitation::read(&params, asker.clone(), &self.setup.limits) {
                 Ok(Elicitation {
                     wanted: Wanted::Link(link),
                     ..
@@ -95,7 +116,7 @@ impl Session {
 }
 
 /// True if a question has a link, whatever its mode is.
-fn has_link(members: &Members<'_>) -> bool {
+pub fn has_link(members: &Members<'_>) -> bool {
     let params = members.params.map(serde_json::from_slice::<Value>);
     // What can't be read may well have one.
     params.is_some_and(|params| params.map_or(true, |params| params.get("url").is_some()))

@@ -14,15 +14,13 @@ use midcall_desk::{By, Outcome, Route, Withdrawn};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Act, Confirm, Event, OnUnavailable, Rules, Turn};
-use crate::claim::Waiting;
-use crate::era::bridge::{Bridge, ServerEra};
+use super::{Input, Output, QuestionId, ServerId, Session, Waiting};
 use crate::frame::Frame;
-use crate::route::Policy;
+use crate::route::{Choices, OnUnavailable, Policy, ServerEra, Setting, Setup};
 
 /// A gateway between a client and a server, what it did, and the clock.
 pub struct World {
-    bridge: Bridge,
+    session: Session,
     pub now: Instant,
     pub to_client: Vec<Value>,
     pub to_server: Vec<Value>,
@@ -30,8 +28,6 @@ pub struct World {
     pub to_beside: Vec<Value>,
     /// How often a second process of the server was started.
     pub started: usize,
-    /// True if the server must not be started a second time, since both sides speak the legacy era.
-    is_alone: bool,
     /// Which questions were put on the desk.
     pub asked: Vec<(u64, Box<Elicitation>)>,
     pub withdrawn: Vec<(u64, Withdrawn)>,
@@ -40,7 +36,9 @@ pub struct World {
     /// True if the client answers before a person can have read the question.
     pub answers_at_once: bool,
     /// The gateway's names of the questions on the desk.
-    questions: Vec<Turn>,
+    questions: Vec<QuestionId>,
+    /// True if the server must not be started a second time, since both sides speak the legacy era.
+    is_alone: bool,
     /// Lines as they are, if these are looked at and not what they say.
     bytes: Option<Vec<Line>>,
 }
@@ -60,39 +58,39 @@ impl World {
     }
 
     /// Under other rules than usual.
-    pub fn with(ask: &str, change: impl FnOnce(&mut Rules)) -> Self {
-        let mut rules = rules(ask);
+    pub fn with(ask: &str, change: impl FnOnce(&mut Choices)) -> Self {
+        let mut rules = choices(ask);
         change(&mut rules);
-        Self::around(Bridge::new(rules, ServerEra::Auto))
+        Self::around(Session::new(Setup::new(rules), ServerEra::Auto))
     }
 
     /// With a server that is said to speak this era.
     pub fn of(ask: &str, era: ServerEra) -> Self {
-        Self::around(Bridge::new(rules(ask), era))
+        Self::around(Session::new(Setup::new(choices(ask)), era))
     }
 
-    fn around(bridge: Bridge) -> Self {
+    fn around(session: Session) -> Self {
         Self {
-            bridge,
+            session,
             now: Instant::now(),
             to_client: Vec::new(),
             to_server: Vec::new(),
             to_beside: Vec::new(),
             started: 0,
-            is_alone: false,
             asked: Vec::new(),
             withdrawn: Vec::new(),
             completed: Vec::new(),
             noise: 0,
             answers_at_once: false,
             questions: Vec::new(),
+            is_alone: false,
             bytes: None,
         }
     }
 
     /// With several clients that share the server, before any of them says something.
     pub fn shared(mut self) -> Self {
-        self.bridge = self.bridge.shared();
+        self.session = self.session.shared();
         self
     }
 
@@ -104,7 +102,6 @@ impl World {
     }
 
     pub fn open(&mut self, client: &str, capabilities: Value, server: &str) {
-        self.is_alone = true;
         self.client(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params":
             {"protocolVersion": client, "capabilities": capabilities, "clientInfo": {"name": "c", "version": "1"}}}));
         self.server(
@@ -113,6 +110,7 @@ impl World {
         );
         self.to_client.clear();
         self.to_server.clear();
+        self.is_alone = true;
     }
 
     /// With a client that declares nothing.
@@ -130,22 +128,22 @@ impl World {
         std::mem::take(self.bytes.as_mut().expect("bytes are kept"))
     }
 
-    fn on(&mut self, event: Event) {
-        let mut acts = Vec::new();
-        self.bridge.on(self.now, event, &mut acts);
-        self.act(acts);
+    fn on(&mut self, input: Input) {
+        let mut out = Vec::new();
+        self.session.on(self.now, input, &mut out);
+        self.act(out);
     }
 
-    fn act(&mut self, acts: Vec<Act>) {
+    fn act(&mut self, acts: Vec<Output>) {
         let read = |frame: Frame| serde_json::from_slice(&frame.into_bytes()).unwrap();
         for act in acts {
             let act = match (&mut self.bytes, act) {
                 (None, act) => act,
-                (Some(bytes), Act::ToClient(frame)) => {
+                (Some(bytes), Output::ToClient(frame)) => {
                     bytes.push(Line::ToClient(frame));
                     continue;
                 }
-                (Some(bytes), Act::ToServer(frame)) => {
+                (Some(bytes), Output::ToServer(ServerId::First, frame)) => {
                     bytes.push(Line::ToServer(frame));
                     continue;
                 }
@@ -155,34 +153,33 @@ impl World {
                 }
             };
             match act {
-                Act::ToClient(frame) => self.to_client.push(read(frame)),
-                Act::ToServer(frame) => self.to_server.push(read(frame)),
-                Act::Ask(turn, elicitation) => {
+                Output::ToClient(frame) => self.to_client.push(read(frame)),
+                Output::ToServer(ServerId::First, frame) => self.to_server.push(read(frame)),
+                Output::Ask(turn, elicitation) => {
                     assert!(!self.questions.contains(&turn), "{turn:?} is asked twice");
                     self.questions.push(turn);
                     self.asked.push((self.questions.len() as u64, elicitation));
                 }
-                Act::Withdraw(turn, why) => self.withdrawn.push((self.nth(turn), why)),
-                Act::Complete(turn, by) => self.completed.push((self.nth(turn), by)),
-                Act::Noise(_) => self.noise += 1,
-                Act::StartBeside | Act::ToBeside(_) if self.is_alone => {
+                Output::Withdraw(turn, why) => self.withdrawn.push((self.nth(turn), why)),
+                Output::Complete(turn, by) => self.completed.push((self.nth(turn), by)),
+                Output::Noise(_) => self.noise += 1,
+                Output::StartSecond | Output::ToServer(ServerId::Second, _) if self.is_alone => {
                     panic!("this server is one process")
                 }
-                Act::StartBeside => self.started += 1,
-                Act::ToBeside(frame) => self.to_beside.push(read(frame)),
-                Act::Elsewhere(..) => panic!("it is for the bridge"),
+                Output::StartSecond => self.started += 1,
+                Output::ToServer(ServerId::Second, frame) => self.to_beside.push(read(frame)),
             }
         }
     }
 
     /// Which question on the desk the gateway means.
-    fn nth(&self, turn: Turn) -> u64 {
+    fn nth(&self, turn: QuestionId) -> u64 {
         let at = self.questions.iter().position(|asked| *asked == turn);
         at.expect("it is on the desk") as u64 + 1
     }
 
     /// What the gateway calls a question on the desk.
-    fn turn(&self, nth: u64) -> Turn {
+    fn turn(&self, nth: u64) -> QuestionId {
         self.questions[nth as usize - 1]
     }
 
@@ -195,11 +192,11 @@ impl World {
 
     /// The client sends a line as it is.
     pub fn client_frame(&mut self, frame: Frame) {
-        self.on(Event::Client(frame));
+        self.on(Input::Client(frame));
     }
 
     pub fn client_gone(&mut self) {
-        self.on(Event::ClientGone);
+        self.on(Input::ClientGone);
     }
 
     pub fn server(&mut self, message: Value) {
@@ -208,27 +205,25 @@ impl World {
 
     /// The server sends a line as it is.
     pub fn server_frame(&mut self, frame: Frame) {
-        self.on(Event::Server(frame));
+        self.on(said(ServerId::First, frame));
     }
 
     pub fn server_gone(&mut self, how: &str) {
-        self.on(Event::ServerGone(how.to_owned()));
+        self.on(Input::ServerGone(ServerId::First, how.to_owned()));
     }
 
     /// The server was started again, since it ended when it was asked what it is.
     pub fn restarted(&mut self) {
-        let mut acts = Vec::new();
-        self.bridge.restarted(self.now, &mut acts);
-        self.act(acts);
+        self.on(Input::Restarted);
     }
 
     /// The second process of the server sends a line.
     pub fn beside(&mut self, message: Value) {
-        self.on(Event::Beside(Frame::write(&message)));
+        self.on(said(ServerId::Second, Frame::write(&message)));
     }
 
     pub fn beside_gone(&mut self) {
-        self.on(Event::BesideGone);
+        self.on(Input::ServerGone(ServerId::Second, "ended".to_owned()));
     }
 
     pub fn calls(&mut self, id: u64) {
@@ -262,29 +257,29 @@ impl World {
     fn see_since(&mut self, before: usize) {
         let asked: Vec<u64> = self.asked[before..].iter().map(|(nth, _)| *nth).collect();
         for nth in asked {
-            self.on(Event::Asked(self.turn(nth), waiting()));
+            self.on(Input::Asked(self.turn(nth), waiting()));
         }
     }
 
     /// The desk doesn't take a question.
     pub fn refuses(&mut self, nth: u64, why: &str) {
-        self.on(Event::Refused(self.turn(nth), why.to_owned()));
+        self.on(Input::Refused(self.turn(nth), why.to_owned()));
     }
 
     /// Somebody opens the link of a question.
     pub fn follows(&mut self, nth: u64, by: By) {
-        self.on(Event::Opened(self.turn(nth), by));
+        self.on(Input::Opened(self.turn(nth), by));
     }
 
     /// The question that was put on the desk as the nth ends.
     pub fn ends(&mut self, nth: u64, outcome: Outcome) {
-        self.on(Event::Ended(self.turn(nth), outcome));
+        self.on(Input::Ended(self.turn(nth), outcome));
     }
 
     pub fn passes(&mut self, time: Duration) {
         self.now += time;
         if self.wakes_at().is_some_and(|at| at <= self.now) {
-            self.on(Event::Woke);
+            self.on(Input::Woke);
         }
     }
 
@@ -295,17 +290,17 @@ impl World {
 
     /// When the gateway wants to be woken.
     pub fn wakes_at(&self) -> Option<Instant> {
-        self.bridge.wakes_at()
+        self.session.wakes_at()
     }
 
     /// Whether the server is only being asked what it is, and may end at that.
     pub fn is_probing(&self) -> bool {
-        self.bridge.is_probing()
+        self.session.is_probing()
     }
 
     /// Whether what the client said waits for the server to be open.
     pub fn holds(&self) -> bool {
-        self.bridge.holds()
+        self.session.holds()
     }
 
     /// The only line the server was sent since it was last looked at.
@@ -346,18 +341,29 @@ pub const PAGE: By = By {
 };
 
 /// The usual rules.
-fn rules(ask: &str) -> Rules {
-    Rules {
-        routes: ask.parse().unwrap(),
+pub fn choices(ask: &str) -> Choices {
+    Choices {
+        flags: Setting {
+            routes: Some(ask.parse().unwrap()),
+            ..Setting::default()
+        },
         policy: Policy::default(),
         profile: None,
         limits: Limits::default(),
         locale: Locale::EnUs,
         hold: Some(Duration::from_secs(45)),
-        patience: Duration::from_secs(300),
-        confirm: Confirm::Never,
         on_unavailable: OnUnavailable::Cancel,
         asker: Asker::named("server.js"),
+    }
+}
+
+/// A server says something.
+fn said(from: ServerId, frame: Frame) -> Input {
+    let during = None;
+    Input::Server {
+        from,
+        frame,
+        during,
     }
 }
 

@@ -3,7 +3,11 @@
 //! A dependency is easy to add and hard to take back, so a new arrow is drawn
 //! here first. Dev-dependencies are free: tests may reach anywhere.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use toml::{Table, Value};
 
@@ -27,6 +31,37 @@ const LIBRARIES: &[&str] = &[
 ];
 const ALL: &[&str] = &[
     "client", "core", "desk", "gateway", "redis", "server", "sqlite", "store", "terminal", "web",
+];
+
+/// Each module of the gateway, and those below it, in the order in which ARCHITECTURE.md draws them. Modules that aren't
+/// named here hold one small thing each, and may be used anywhere.
+const MODULES: &[(&str, &[&str])] = &[
+    ("frame", &[]),
+    ("route", &[]),
+    ("call", &["frame", "route"]),
+    ("leg", &["call", "frame", "route"]),
+    ("session", &["call", "frame", "leg", "route"]),
+    ("http", &[]),
+    ("transport", &["frame", "http", "leg"]),
+    (
+        "relay",
+        &["frame", "http", "local", "route", "session", "transport"],
+    ),
+    ("config", &["route", "transport"]),
+    ("local", &["http"]),
+    (
+        "cmd",
+        &[
+            "config",
+            "frame",
+            "http",
+            "local",
+            "relay",
+            "route",
+            "session",
+            "transport",
+        ],
+    ),
 ];
 
 /// What would give `core` a runtime or a socket.
@@ -68,6 +103,104 @@ fn every_dependency_follows_an_arrow() {
             );
         }
     }
+}
+
+#[test]
+fn every_module_of_the_gateway_follows_an_arrow() {
+    let names: Vec<&str> = MODULES.iter().map(|(name, _)| *name).collect();
+    for (name, allowed) in MODULES {
+        for file in sources(name) {
+            let text = fs::read_to_string(&file).unwrap();
+            let text = text
+                .split("#[cfg(test)]\nmod tests")
+                .next()
+                .unwrap_or_default();
+            let used = text.split("crate::").skip(1).filter_map(|rest| {
+                let end =
+                    rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+                let module = &rest[..end.unwrap_or(rest.len())];
+                names
+                    .iter()
+                    .find(|known| **known == module && **known != *name)
+            });
+            for module in used {
+                assert!(
+                    allowed.contains(module),
+                    "{} uses crate::{module}; `{name}` may use {allowed:?} only: draw the arrow in MODULES and in \
+                     ARCHITECTURE.md, or turn it round",
+                    file.display()
+                );
+            }
+        }
+    }
+}
+
+/// The files of a module, but for its tests.
+fn sources(module: &str) -> Vec<PathBuf> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = vec![source.join(format!("{module}.rs"))];
+    let mut folders = vec![source.join(module)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            let is_test = path.ends_with("stories")
+                || path.ends_with("stories.rs")
+                || path.ends_with("world.rs");
+            match path.is_dir() {
+                _ if is_test => {}
+                true => folders.push(path),
+                false => files.push(path),
+            }
+        }
+    }
+    files.retain(|file| file.extension().is_some_and(|kind| kind == "rs") && file.exists());
+    files
+}
+
+/// Every file and folder that the map names is there.
+#[test]
+fn the_map_names_what_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let map = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    // A name stands for a place in the repository, in the gateway, or in a folder that its line is about.
+    let places = [
+        "",
+        "crates",
+        "crates/gateway",
+        "crates/gateway/src",
+        "crates/gateway/src/cmd",
+        "crates/gateway/src/session",
+        "crates/gateway/src/call",
+        "crates/gateway/src/leg",
+        "crates/gateway/src/transport",
+        "crates/gateway/src/route",
+        "crates/gateway/src/http",
+        "crates/core/src",
+        "crates/server/src",
+        "crates/web",
+        "crates/web/js",
+        "crates/web/js/page",
+        "tests",
+        "tests/grid",
+        "tests/peers",
+        "tests/web",
+        "crates/gateway/tests/gateway",
+    ];
+    let named = map.split('`').skip(1).step_by(2);
+    let is_path = |name: &&str| {
+        let ending = [".rs", ".js", ".mjs", ".json", ".toml", "/"];
+        !name.contains([' ', '*', ':', '<', '{', '('])
+            && ending.iter().any(|ending| name.ends_with(ending))
+    };
+    let missing: Vec<&str> = named
+        .filter(is_path)
+        .filter(|name| {
+            !places
+                .iter()
+                .any(|place| root.join(place).join(name).exists())
+        })
+        .collect();
+    assert_eq!(missing, [] as [&str; 0]);
 }
 
 #[test]

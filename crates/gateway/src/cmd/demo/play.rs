@@ -14,24 +14,22 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{self, unbounded_channel};
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::gallery::Piece;
 use super::wire::Wire;
-use crate::attend::{Attendant, ClientEnd};
-use crate::era::bridge::{Bridge, ServerEra};
 use crate::printer::Printer;
-use crate::route::{Page, Room};
-use crate::session::Rules;
-use crate::transport::upstream::Place;
-use crate::transport::{Lines, Outbox, Reading, Writing};
+use crate::relay::{ClientEnd, Page, Passed, Relay, Room, Servers};
+use crate::route::{ServerEra, Setup};
+use crate::session::Session;
+use crate::transport::server::ServerAddress;
+use crate::transport::{Pipes, Reading, Writing};
 
 /// What plays need.
 #[derive(Clone)]
 pub struct Stage {
     pub room: Room,
-    pub rules: Rules,
+    pub setup: Setup,
     pub errors: Printer,
     /// The gateways at work.
     pub gateways: TaskTracker,
@@ -74,38 +72,30 @@ impl Stage {
     }
 
     /// Starts a server and a gateway before it: the client's end.
-    fn gateway(
-        &self,
-        tap: mpsc::UnboundedSender<crate::attend::Passed>,
-    ) -> anyhow::Result<UnixStream> {
-        let place = Place::Command(vec![
+    fn gateway(&self, tap: mpsc::UnboundedSender<Passed>) -> anyhow::Result<UnixStream> {
+        let address = ServerAddress::Command(vec![
             env::current_exe()?.into(),
             "demo".into(),
             "--stdio".into(),
             "--timeout".into(),
-            format!("{}ms", self.rules.patience.as_millis()).into(),
+            format!("{}ms", self.setup.patience().as_millis()).into(),
             "--locale".into(),
-            self.rules.locale.tag().into(),
+            self.setup.locale.tag().into(),
         ]);
         let (client, gateway) = net::UnixStream::pair()?;
         client.set_nonblocking(true)?;
-        let lines = Lines::new(Reading::new(gateway.try_clone()?.into())?, MOST);
-        let out = Outbox::new(Writing::new(gateway.into())?);
-        let (events, news) = unbounded_channel();
-        let attendant = Attendant {
-            bridge: Bridge::new(self.rules.clone(), ServerEra::Auto),
-            client: ClientEnd::Pipes(lines, out),
-            server: place.open(MOST)?,
-            place,
-            most: MOST,
-            page: Page::new(self.room.clone(), self.rules.patience, events.clone()),
-            news,
-            events,
+        let from_client = Reading::new(gateway.try_clone()?.into())?;
+        let to_client = Writing::new(gateway.into())?;
+        let relay = Relay {
+            session: Session::new(self.setup.clone(), ServerEra::Auto),
+            client: ClientEnd::Pipes(Pipes::new(from_client, to_client, MOST, "client")),
+            servers: Servers::open(address, MOST)?,
+            page: Page::new(self.room.clone(), self.setup.patience()),
             errors: self.errors.clone(),
-            closing: CancellationToken::new(),
+            signals: None,
             tap: Some(tap),
         };
-        self.gateways.spawn(attendant.run());
+        self.gateways.spawn(relay.run());
         Ok(UnixStream::from_std(client)?)
     }
 }

@@ -8,7 +8,7 @@ use midcall_core::wire::{ElicitRequestParams, ElicitationCompleteParams, meta};
 use midcall_core::{Asker, Elicitation, Limits, Wanted};
 use serde_json::{Value, json};
 
-use crate::attend::Passed;
+use crate::relay::Passed;
 
 /// The calls and questions that passed so far, by the ids of their requests.
 #[derive(Default)]

@@ -12,31 +12,14 @@ use axum::{Extension, Json};
 use futures_util::future::join_all;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::json;
-use tokio::sync::mpsc::unbounded_channel;
-use tokio_util::sync::CancellationToken;
 
-use crate::attend::{Attendant, ClientEnd};
-use crate::era::bridge::{Bridge, ServerEra};
+use crate::config::Hosted;
 use crate::local::{Local, Site};
 use crate::printer::Printer;
-use crate::route::{Page, Room};
-use crate::session::Rules;
+use crate::relay::{ClientEnd, Page, Relay, Room, Servers};
+use crate::session::Session;
 use crate::times::DRAIN;
-use crate::transport::front::{self, Attend, Bounds, Endpoint, Seat};
-use crate::transport::upstream::Place;
-
-/// A server, and how its clients are attended to.
-#[derive(Clone)]
-pub struct Hosted {
-    /// What people call it.
-    pub name: String,
-    /// Where its endpoint is.
-    pub path: String,
-    pub place: Place,
-    pub rules: Rules,
-    pub era: ServerEra,
-    pub bounds: Bounds,
-}
+use crate::transport::front::{self, Attend, Endpoint, Seat};
 
 /// How long a client may take to come back once its person has answered.
 const COMING_BACK: Duration = Duration::from_secs(60);
@@ -57,10 +40,10 @@ pub async fn host(
     let mut calls = Router::new();
     let mut addresses = Vec::new();
     for server in hosted {
-        server.place.caution();
+        server.address.caution();
         let (path, bounds) = (server.path.clone(), server.bounds);
         addresses.push((server.name.clone(), format!("{}{path}", door.origin())));
-        let away = server.rules.patience + COMING_BACK;
+        let away = server.setup.patience() + COMING_BACK;
         let attend = attend(server, room.clone(), errors.clone());
         let endpoint = Endpoint::new(attend, bounds, away);
         calls = calls.merge(front::routes(&path, endpoint.clone()));
@@ -118,33 +101,27 @@ fn attend(server: Hosted, room: Room, errors: Printer) -> Attend {
 }
 
 async fn sit(server: Arc<Hosted>, room: Room, errors: Printer, seat: Seat) {
-    let most = server.bounds.message;
-    let started = match server.place.open(most) {
-        Ok(started) => started,
+    let servers = match Servers::open(server.address.clone(), server.bounds.message) {
+        Ok(servers) => servers,
         Err(error) => {
             let why = format!("{:#}", anyhow::Error::from(error));
             tracing::error!(server = server.name, "{why}");
             return seat.end(&why);
         }
     };
-    let (events, news) = unbounded_channel();
-    let bridge = Bridge::new(server.rules.clone(), server.era);
-    let attendant = Attendant {
-        bridge: match seat.is_shared() {
-            true => bridge.shared(),
-            false => bridge,
+    let session = Session::new(server.setup.clone(), server.era);
+    let relay = Relay {
+        session: match seat.is_shared() {
+            true => session.shared(),
+            false => session,
         },
         client: ClientEnd::Seat(seat),
-        server: started,
-        place: server.place.clone(),
-        most,
-        page: Page::new(room, server.rules.patience, events.clone()),
-        news,
-        events,
+        servers,
+        page: Page::new(room, server.setup.patience()),
         errors,
-        closing: CancellationToken::new(),
+        signals: None,
         tap: None,
     };
-    let ended = attendant.run().await;
+    let ended = relay.run().await;
     tracing::info!(server = server.name, ?ended, "a session is over");
 }

@@ -2,11 +2,6 @@
 
 use std::path::PathBuf;
 
-use tokio_util::sync::CancellationToken;
-
-use super::relay::Signals;
-use crate::attend::{Attendant, Ended};
-use crate::route::Room;
 use crate::transport::remote::{Target, TargetError};
 
 /// Where the server is, if it is elsewhere.
@@ -45,34 +40,5 @@ impl Address {
 impl std::fmt::Debug for Address {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Address").finish_non_exhaustive()
-    }
-}
-
-/// Goes on until the client is gone, or a signal comes. The exit code is ours.
-pub async fn run(attendant: Attendant, room: Room, mut signals: Signals) -> u8 {
-    let closing: CancellationToken = attendant.closing.clone();
-    let attending = attendant.run();
-    tokio::pin!(attending);
-    let mut told = None;
-    let ended = loop {
-        tokio::select! {
-            ended = &mut attending => break ended,
-            signal = signals.next() => {
-                let again = told.replace(signal).is_some();
-                closing.cancel();
-                if again {
-                    break Ended::Told; // Whoever sends a signal twice does not want to wait.
-                }
-            }
-        }
-    };
-    room.close().await;
-    match (ended, told) {
-        (Ended::ByServer(how), _) => {
-            tracing::error!("the server {how}");
-            1
-        }
-        (_, Some(signal)) => 128_u8.saturating_add(signal.as_raw() as u8),
-        (Ended::ByClient | Ended::Told, None) => 0,
     }
 }

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use super::Cmd;
-use crate::cmd::serve::host::{self, Hosted};
-use crate::config::BOUNDS;
+use crate::cmd::serve::host;
+use crate::config::{BOUNDS, Hosted};
 use crate::http;
 use crate::local::{Flags, Local};
 use crate::transport::front::Bounds;
@@ -15,16 +15,16 @@ use crate::transport::front::Bounds;
 const PATH: &str = "/mcp";
 
 pub async fn run(cmd: Cmd, listen: SocketAddr) -> anyhow::Result<ExitCode> {
-    let place = cmd.place()?;
-    let (rules, opens) = cmd.rules(place.asker(place.name()))?;
+    let address = cmd.server_address()?;
+    let (setup, opens) = cmd.setup(address.asker(address.name()))?;
     let hosted = Hosted {
-        name: rules.asker.server.clone(),
+        name: setup.asker.server.clone(),
         path: PATH.to_owned(),
-        place,
-        rules,
-        era: cmd.server_era,
+        address,
+        setup,
+        era: cmd.settings.server_era,
         bounds: Bounds {
-            message: cmd.max_message.saturating_mul(1024 * 1024),
+            message: cmd.settings.longest_message(),
             ..BOUNDS
         },
     };
@@ -34,6 +34,7 @@ pub async fn run(cmd: Cmd, listen: SocketAddr) -> anyhow::Result<ExitCode> {
     };
     let mut rules = midcall_desk::Rules::default();
     rules.asks_per_minute = cmd.asks_per_minute;
+    rules.patience = cmd.settings.timeout.0;
     let local = Local::open(flags, rules, http::Bounds::default()).await?;
     host::host(local, vec![hosted], opens, |addresses| {
         for (_, address) in addresses {

@@ -5,11 +5,11 @@ use midcall_desk::{Outcome, Withdrawn};
 use serde_json::{Value, json};
 
 use super::{accepted, both};
-use crate::session::Confirm;
+use crate::route::Confirm;
 use crate::session::world::{PAGE, World};
 
 fn world(confirm: Confirm, capabilities: Value) -> World {
-    let mut world = World::with("client,page", |rules| rules.confirm = confirm);
+    let mut world = World::with("client,page", |rules| rules.flags.confirm = Some(confirm));
     world.open("2025-11-25", capabilities, "2025-11-25");
     world
 }
@@ -157,7 +157,9 @@ fn a_client_that_asks_by_itself_is_told_that_it_need_not_any_more() {
 
 #[test]
 fn nobody_to_ask_is_no_yes() {
-    let mut world = World::with("client,model", |rules| rules.confirm = Confirm::All);
+    let mut world = World::with("client,model", |rules| {
+        rules.flags.confirm = Some(Confirm::All)
+    });
     world.open("2025-11-25", json!({}), "2025-11-25");
     world.client(delete(1));
     assert_eq!(world.told_client()["result"]["isError"], true);

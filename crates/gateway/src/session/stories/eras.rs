@@ -6,8 +6,8 @@ pub use midcall_core::wire::meta;
 pub use midcall_desk::{By, Outcome, Withdrawn};
 pub use serde_json::{Value, json};
 
-pub use crate::era::bridge::ServerEra;
 pub use crate::frame::Frame;
+pub use crate::route::ServerEra;
 pub use crate::session::world::{PAGE, World};
 
 /// A request of a modern client that can do these.

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::route::Confirm;
 use crate::route::Profile;
-use crate::session::Confirm;
 use crate::session::world::Line;
 
 /// `[Q,[Q,[Q,…]]]`: that many batches within each other.
@@ -29,7 +29,9 @@ fn a_batch_in_a_batch_is_refused_once() {
         assert_eq!(world.told_server()["error"]["code"], -32600, "{levels}");
         assert!(world.asked.is_empty() && world.to_client.is_empty());
 
-        let mut world = World::with("client,page", |rules| rules.confirm = Confirm::All);
+        let mut world = World::with("client,page", |rules| {
+            rules.flags.confirm = Some(Confirm::All)
+        });
         world.open("2025-11-25", json!({}), "2025-11-25");
         let call =
             json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "rm"}});
@@ -86,7 +88,9 @@ fn nobody_approves_a_call_that_can_be_read_in_two_ways() {
             None,
         ),
     ] {
-        let mut world = World::with("client,page", |rules| rules.confirm = Confirm::All);
+        let mut world = World::with("client,page", |rules| {
+            rules.flags.confirm = Some(Confirm::All)
+        });
         world.open("2025-11-25", json!({}), "2025-11-25");
         world.client_frame(line(message.to_owned()));
         assert!(
@@ -419,7 +423,7 @@ fn an_approval_at_once_is_nobodys() {
             ("client", false),
             ("client,model", false),
         ] {
-            let mut world = World::with(ask, |rules| rules.confirm = Confirm::All);
+            let mut world = World::with(ask, |rules| rules.flags.confirm = Some(Confirm::All));
             world.open("2025-11-25", both(), "2025-11-25");
             world.answers_at_once = true;
             world.client(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "rm"}}));
@@ -441,7 +445,7 @@ fn an_approval_at_once_is_nobodys() {
     // As fast as a person, and by a client that approves for its user.
     for (at_once, approves) in [(false, false), (true, true)] {
         let mut world = World::with("client,page", |rules| {
-            rules.confirm = Confirm::All;
+            rules.flags.confirm = Some(Confirm::All);
             let mut profile = Profile::known("vscode");
             profile.approves = approves;
             rules.profile = Some(profile);
@@ -938,7 +942,9 @@ fn a_link_does_not_hide_in_an_error_that_cannot_be_read() {
 
 #[test]
 fn an_approval_shows_names_and_arguments_or_is_not_asked_for() {
-    let mut world = World::with("client,page", |rules| rules.confirm = Confirm::All);
+    let mut world = World::with("client,page", |rules| {
+        rules.flags.confirm = Some(Confirm::All)
+    });
     world.client(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params":
         {"protocolVersion": "2025-11-25", "capabilities": both(), "clientInfo": {"name": "c", "version": "1"}}}));
     world.server(json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": "2025-11-25", "capabilities": {},
@@ -951,7 +957,9 @@ fn an_approval_shows_names_and_arguments_or_is_not_asked_for() {
     let message = message.as_str().unwrap();
     assert!(!message.contains(['\n', '\u{1b}', '\u{202e}']), "{message}");
     for arguments in [json!("-rf /"), json!(["-rf", "/"]), json!(7)] {
-        let mut world = World::with("client,page", |rules| rules.confirm = Confirm::All);
+        let mut world = World::with("client,page", |rules| {
+            rules.flags.confirm = Some(Confirm::All)
+        });
         world.open("2025-11-25", both(), "2025-11-25");
         world.client(call(arguments));
         assert_eq!(world.told_client()["result"]["isError"], true);

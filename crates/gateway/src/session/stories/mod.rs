@@ -6,9 +6,9 @@ use midcall_core::{Answer, Elicitation, Limits, Values, Wanted, Words};
 use midcall_desk::{By, Outcome, Route, Unavailable, Withdrawn};
 use serde_json::{Value, json};
 
-use super::OnUnavailable;
 use super::world::{PAGE, World, day, link};
 use crate::frame::Frame;
+use crate::route::OnUnavailable;
 
 mod beside;
 mod both;
@@ -27,8 +27,10 @@ mod opening;
 mod parked;
 mod plan;
 mod requests;
+mod requests_own;
 mod server;
 mod task;
+mod walks;
 
 fn accepted(elicitation: &Elicitation, content: Value) -> Answer {
     let Wanted::Form(form) = &elicitation.wanted else {

@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 use super::call::Wants;
 use super::fault::Fault;
 use super::headers::{decoded, only};
-use crate::era;
 use crate::frame::{Frame, Id, Kind, Members};
 
 pub const VERSION: &str = "mcp-protocol-version";
@@ -161,7 +160,7 @@ fn request(
     let revision: Value = serde_json::from_slice(revision).unwrap_or_default();
     agree(headers, VERSION, revision.as_str(), "MCP-Protocol-Version")?;
     agree(headers, METHOD, Some(method), "Mcp-Method")?;
-    if let Some(said) = era::refused_revision(id, members) {
+    if let Some(said) = crate::leg::client::modern::refused_revision(id, members) {
         return Err(Fault::Said(said));
     }
     for (header, shown) in [(VERSION, "MCP-Protocol-Version"), (METHOD, "Mcp-Method")] {
@@ -221,7 +220,10 @@ fn client(info: Option<&RawValue>, said: Option<&RawValue>) -> Result<String, Fa
     ))?;
     let info = info.filter(|info| info.get().len() <= MOST_CAPABILITIES);
     let info: Option<Value> = info.and_then(|info| serde_json::from_str(info.get()).ok());
-    let client = json!([era::sorted(&info.unwrap_or_default()), era::sorted(&said)]);
+    let client = json!([
+        crate::frame::sorted(&info.unwrap_or_default()),
+        crate::frame::sorted(&said)
+    ]);
     Ok(client.to_string())
 }
 

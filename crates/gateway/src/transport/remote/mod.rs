@@ -36,7 +36,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::upstream::Said;
+use super::server::Received;
 use crate::frame::{Frame, Id, OwnIds};
 use ask::Exchange;
 use body::Waiting;
@@ -123,18 +123,18 @@ impl Remote {
     }
 
     /// What the server says next, if somebody `hears`. Nothing is lost when waiting is given up.
-    pub async fn next(&mut self, hears: bool) -> Said {
+    pub async fn next(&mut self, hears: bool) -> Received {
         let (was_full, was_flooded) = (self.is_full(), self.is_flooded());
         loop {
             if hears && let Some(frame) = self.ready.pop_front() {
-                return Said::Frame(frame);
+                return Received::Frame(frame);
             }
             if hears && self.is_finishing && self.is_idle() {
-                return Said::Gone("has answered everything".to_owned());
+                return Received::Gone;
             }
             while self.tasks.try_join_next().is_some() {}
             if was_full != self.is_full() || was_flooded != self.is_flooded() {
-                return Said::Taken; // Others may be heard again, or no more.
+                return Received::Nothing; // Others may be heard again, or no more.
             }
             tokio::select! {
                 report = self.reports.recv(), if hears => {
@@ -146,7 +146,7 @@ impl Remote {
     }
 
     /// Ends what is open, and the session with it.
-    pub async fn close(mut self) {
+    pub async fn close(&mut self) {
         self.tasks.abort_all();
         if let Some(lane) = self.lane.take() {
             lane.close(LAST_WORDS).await;

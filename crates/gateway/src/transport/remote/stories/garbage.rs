@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::server::{Asked, Reply, event};
 use super::{World, call, modern, opening, progress, result, words};
-use crate::transport::upstream::Said;
+use crate::transport::server::Received;
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
@@ -129,7 +129,7 @@ async fn a_json_rpc_error_in_a_refusal_is_told_in_the_servers_words() {
         })
         .await;
         world.send(modern(1, "tools/call", json!({"name": "book"})));
-        let Said::Frame(frame) = world.remote.next(true).await else {
+        let Received::Frame(frame) = world.remote.next(true).await else {
             panic!("it is gone");
         };
         let answer = frame.into_bytes();

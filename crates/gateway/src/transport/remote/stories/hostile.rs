@@ -6,7 +6,7 @@ use super::server::Reply;
 use super::{MOST, World, call, modern, opening, result, words};
 use crate::frame::Frame;
 use crate::transport::remote::{Remote, Target};
-use crate::transport::upstream::Said;
+use crate::transport::server::Received;
 
 /// What a legacy call brings from a server that says this to it.
 async fn brings(reply: impl Fn() -> Reply + Send + Sync + 'static) -> serde_json::Value {
@@ -79,7 +79,7 @@ async fn a_message_is_one_line_however_it_came() {
     })
     .await;
     world.send(modern(1, "tools/list", json!({})));
-    let Said::Frame(frame) = world.remote.next(true).await else {
+    let Received::Frame(frame) = world.remote.next(true).await else {
         panic!("it is gone");
     };
     assert!(!frame.into_bytes().contains(&b'\n'));
@@ -182,7 +182,7 @@ async fn a_server_that_is_not_there_is_an_error_and_not_silence() {
         "tools/call",
         json!({"name": "book"}),
     )));
-    let Said::Frame(frame) = remote.next(true).await else {
+    let Received::Frame(frame) = remote.next(true).await else {
         panic!("it is gone");
     };
     let answer = serde_json::from_slice(&frame.into_bytes()).unwrap();

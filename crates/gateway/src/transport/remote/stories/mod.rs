@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::{Remote, Target};
 use crate::frame::Frame;
-use crate::transport::upstream::Said;
+use crate::transport::server::Received;
 use server::{Asked, PATIENCE, Reply, Server};
 
 /// A server, and what talks to it.
@@ -49,9 +49,9 @@ impl World {
     async fn says(&mut self) -> Value {
         loop {
             return match timeout(PATIENCE, self.remote.next(true)).await {
-                Ok(Said::Frame(frame)) => serde_json::from_slice(&frame.into_bytes()).unwrap(),
-                Ok(Said::Taken) => continue,
-                Ok(Said::Gone(how)) => panic!("it {how}"),
+                Ok(Received::Frame(frame)) => serde_json::from_slice(&frame.into_bytes()).unwrap(),
+                Ok(Received::Nothing) => continue,
+                Ok(Received::Gone | Received::Endless) => panic!("it has answered everything"),
                 Err(_) => panic!("nothing was said; these came: {:#?}", self.server.seen()),
             };
         }
@@ -73,11 +73,11 @@ impl World {
         let mut rest = Vec::new();
         loop {
             match timeout(PATIENCE, self.remote.next(true)).await {
-                Ok(Said::Frame(frame)) => {
+                Ok(Received::Frame(frame)) => {
                     rest.push(serde_json::from_slice(&frame.into_bytes()).unwrap());
                 }
-                Ok(Said::Taken) => {}
-                Ok(Said::Gone(_)) => return rest,
+                Ok(Received::Nothing) => {}
+                Ok(Received::Gone | Received::Endless) => return rest,
                 Err(_) => panic!("it does not end; these came: {:#?}", self.server.seen()),
             }
         }

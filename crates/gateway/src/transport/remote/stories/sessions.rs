@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::server::{Asked, PATIENCE, Reply, event};
 use super::{World, call, opening, question, result, words};
-use crate::transport::upstream::Said;
+use crate::transport::server::Received;
 
 /// What came, in short: the HTTP method or JSON-RPC method, and the session.
 fn short(seen: &[Asked]) -> Vec<String> {
@@ -348,7 +348,7 @@ async fn a_large_message_keeps_nobody_from_being_heard() {
     assert!(!world.remote.is_flooded(), "the server is");
     let taken = timeout(PATIENCE, world.remote.next(false)).await;
     assert!(
-        matches!(taken, Ok(Said::Taken)),
+        matches!(taken, Ok(Received::Nothing)),
         "it has left, and whoever waits hears of it"
     );
     assert!(!world.remote.is_full());

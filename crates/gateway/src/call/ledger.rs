@@ -1,0 +1,76 @@
+//! The one home of calls and questions: two tables, linked by ids.
+
+use super::ended::EndedQuestions;
+use super::questions::Questions;
+use super::table::Calls;
+use super::{CallId, Name, Origin, QuestionId, ServerId};
+
+pub use super::table::Ability;
+
+/// Calls, questions, and what may still be said about questions of the past.
+#[derive(Default)]
+pub struct Ledger {
+    pub calls: Calls,
+    pub questions: Questions,
+    pub ended: EndedQuestions,
+    #[cfg(test)]
+    events: u64,
+}
+
+/// What a name leads to.
+pub enum Named {
+    Call(CallId),
+    Question(QuestionId),
+}
+
+impl Ledger {
+    /// What a client came back with.
+    pub fn named(&self, name: Name) -> Option<Named> {
+        let call = self.calls.named(name).map(Named::Call);
+        call.or_else(|| self.questions.named(name).map(Named::Question))
+    }
+
+    /// The calls in which a request of a server can have come up, if its stream doesn't say.
+    pub fn origin(&self, server: ServerId) -> Origin {
+        Origin::Before(server, self.calls.next())
+    }
+
+    /// True if several calls that the question can have come up in are still open.
+    pub fn has_candidates(&self, origin: Origin) -> bool {
+        self.calls.candidates(origin).nth(1).is_some()
+    }
+
+    /// The questions that end with a call: they can have come up in no other.
+    pub fn questions_of(&self, call: CallId) -> Vec<QuestionId> {
+        let mut found = self.questions.of_call(call);
+        let Some(server) = self.calls.get(call).map(|call| call.server) else {
+            return found;
+        };
+        let mut open = self.calls.open_at(server);
+        // An older one is open, in which any of them can have come up.
+        if open.next() == Some(call) {
+            let next = open.next();
+            found.extend(self.questions.asked_between(server, call, next));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Compares all indexes with what they are made of.
+    #[cfg(test)]
+    pub fn check(&self) {
+        self.calls.check();
+        self.questions.check();
+    }
+
+    /// The same after every event; of a crowd, after one of a thousand, because it looks at everything.
+    #[cfg(test)]
+    pub fn check_sometimes(&mut self) {
+        self.events += 1;
+        let is_crowd = self.calls.iter().nth(100).is_some() || self.questions.len() > 100;
+        if !is_crowd || self.events.is_multiple_of(1_000) {
+            self.check();
+        }
+    }
+}

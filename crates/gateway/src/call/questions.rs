@@ -1,0 +1,266 @@
+//! Questions that aren't answered yet, the oldest first, and what every message wants to know of them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+
+use tokio::time::Instant;
+
+use super::{CallId, Name, Origin, Place, Question, QuestionId, ServerId, WantedBy};
+use crate::frame::Id;
+
+/// A table of questions. What is looked for with every message is found without looking at each.
+#[derive(Default)]
+pub struct Questions {
+    open: BTreeMap<QuestionId, Question>,
+    last: QuestionId,
+    /// When they end by themselves.
+    deadlines: BTreeSet<(Instant, QuestionId)>,
+    /// How many somebody other than the client thinks about.
+    waiting: usize,
+    /// Those that can have come up in several calls of a server, by the first call that they can't have come up in.
+    before: BTreeSet<(ServerId, CallId, QuestionId)>,
+    /// What belongs to a call: it waits for it, it is the only one that it can have come up in, or it is told in it.
+    of_call: HashMap<CallId, BTreeSet<QuestionId>>,
+    /// By the ids of the servers' requests.
+    asked_by: HashMap<(ServerId, Id), QuestionId>,
+    /// By the ids of the requests that the client got.
+    asked_to: HashMap<Id, QuestionId>,
+    /// By what the model answers by.
+    names: HashMap<Name, QuestionId>,
+    early: Early,
+}
+
+/// Cancellations that overtook their questions. `rmcp` writes each message in a task of its own.
+#[derive(Default)]
+struct Early {
+    /// The ids of the latest questions that are over.
+    over: VecDeque<(ServerId, Id)>,
+    /// Ids that a server cancelled before it asked.
+    cancelled: VecDeque<(ServerId, Id)>,
+}
+
+/// How many ids of past questions are remembered, and how many of questions that may still come.
+const REMEMBERED: usize = 64;
+
+impl Questions {
+    pub fn add(&mut self, question: Question) -> QuestionId {
+        self.last = QuestionId(self.last.0 + 1);
+        self.index(self.last, &question);
+        self.open.insert(self.last, question);
+        self.last
+    }
+
+    pub fn get(&self, id: QuestionId) -> Option<&Question> {
+        self.open.get(&id)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (QuestionId, &Question)> {
+        self.open.iter().map(|(id, question)| (*id, question))
+    }
+
+    pub fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Changes a question, and gives what came of that.
+    pub fn change<T>(
+        &mut self,
+        id: QuestionId,
+        change: impl FnOnce(&mut Question) -> T,
+    ) -> Option<T> {
+        let mut question = self.open.remove(&id)?;
+        self.unindex(id, &question);
+        let changed = change(&mut question);
+        self.index(id, &question);
+        self.open.insert(id, question);
+        Some(changed)
+    }
+
+    pub fn remove(&mut self, id: QuestionId) -> Option<Question> {
+        let question = self.open.remove(&id)?;
+        self.unindex(id, &question);
+        if let WantedBy::Request(server, request) = &question.wanted_by {
+            remember(&mut self.early.over, (*server, request.clone()));
+        }
+        Some(question)
+    }
+
+    /// Takes all of them out.
+    pub fn drain(&mut self) -> Vec<(QuestionId, Question)> {
+        let open = std::mem::take(&mut self.open);
+        *self = Self {
+            last: self.last,
+            early: std::mem::take(&mut self.early),
+            ..Self::default()
+        };
+        open.into_iter().collect()
+    }
+
+    /// When the next of them ends by itself.
+    pub fn ends_at(&self) -> Option<Instant> {
+        self.deadlines.first().map(|(at, _)| *at)
+    }
+
+    /// Those whose time is up.
+    pub fn late(&self, now: Instant) -> Vec<QuestionId> {
+        let late = self.deadlines.iter().take_while(|(at, _)| *at <= now);
+        late.map(|(_, id)| *id).collect()
+    }
+
+    /// True if somebody other than the client thinks about one of them.
+    pub fn wait(&self) -> bool {
+        self.waiting > 0
+    }
+
+    /// What belongs to a call.
+    pub fn of_call(&self, call: CallId) -> Vec<QuestionId> {
+        let found = self.of_call.get(&call);
+        found.into_iter().flatten().copied().collect()
+    }
+
+    /// Those that came when a server had the call, and didn't have the `next` one.
+    pub fn asked_between(
+        &self,
+        server: ServerId,
+        call: CallId,
+        next: Option<CallId>,
+    ) -> Vec<QuestionId> {
+        let first = (server, CallId(call.0 + 1), QuestionId::default());
+        let last = (
+            server,
+            next.unwrap_or(CallId(u64::MAX)),
+            QuestionId(u64::MAX),
+        );
+        if first > last {
+            return Vec::new();
+        }
+        self.before
+            .range(first..=last)
+            .map(|(_, _, id)| *id)
+            .collect()
+    }
+
+    /// The question that a server asks by a request.
+    pub fn asked_by(&self, server: ServerId, id: &Id) -> Option<QuestionId> {
+        self.asked_by.get(&(server, id.clone())).copied()
+    }
+
+    /// The question that the client got in a request.
+    pub fn asked_to(&self, id: &Id) -> Option<QuestionId> {
+        self.asked_to.get(id).copied()
+    }
+
+    /// The question that the model answers by a name.
+    pub fn named(&self, name: Name) -> Option<QuestionId> {
+        self.names.get(&name).copied()
+    }
+
+    /// A server cancelled a question that isn't open. Unless it is over, it may still come.
+    pub fn cancel_early(&mut self, server: ServerId, id: Id) {
+        let key = (server, id);
+        if !self.early.over.contains(&key) {
+            remember(&mut self.early.cancelled, key);
+        }
+    }
+
+    /// True, once, if a server cancelled the question of this id before it asked.
+    pub fn take_cancelled(&mut self, server: ServerId, id: &Id) -> bool {
+        let cancelled = &mut self.early.cancelled;
+        let at = cancelled
+            .iter()
+            .position(|(by, early)| *by == server && early == id);
+        at.and_then(|at| cancelled.remove(at)).is_some()
+    }
+
+    fn index(&mut self, id: QuestionId, question: &Question) {
+        self.deadlines.extend(question.ends_at().map(|at| (at, id)));
+        self.waiting += usize::from(question.waits());
+        if let Some((server, call)) = before(question) {
+            self.before.insert((server, call, id));
+        }
+        for call in calls(question) {
+            self.of_call.entry(call).or_default().insert(id);
+        }
+        if let Some((server, request)) = question.wanted_by.request() {
+            self.asked_by.insert((server, request.clone()), id);
+        }
+        if let Some(request) = question.request_id() {
+            self.asked_to.insert(request.clone(), id);
+        }
+        if let Place::Model { name, .. } = question.place {
+            self.names.insert(name, id);
+        }
+    }
+
+    fn unindex(&mut self, id: QuestionId, question: &Question) {
+        if let Some(at) = question.ends_at() {
+            self.deadlines.remove(&(at, id));
+        }
+        self.waiting -= usize::from(question.waits());
+        if let Some((server, call)) = before(question) {
+            self.before.remove(&(server, call, id));
+        }
+        for call in calls(question) {
+            if let Some(found) = self.of_call.get_mut(&call) {
+                found.remove(&id);
+                if found.is_empty() {
+                    self.of_call.remove(&call);
+                }
+            }
+        }
+        if let Some((server, request)) = question.wanted_by.request() {
+            self.asked_by.remove(&(server, request.clone()));
+        }
+        if let Some(request) = question.request_id() {
+            self.asked_to.remove(request);
+        }
+        if let Place::Model { name, .. } = question.place {
+            self.names.remove(&name);
+        }
+    }
+
+    /// Compares the indexes with what they are made of.
+    #[cfg(test)]
+    pub fn check(&self) {
+        let mut made = Self::default();
+        for (id, question) in &self.open {
+            made.index(*id, question);
+        }
+        assert_eq!(self.deadlines, made.deadlines);
+        assert_eq!(self.waiting, made.waiting);
+        assert_eq!(self.before, made.before);
+        assert_eq!(self.of_call, made.of_call);
+        assert_eq!(self.asked_by, made.asked_by);
+        assert_eq!(self.asked_to, made.asked_to);
+        assert!(self.names == made.names);
+    }
+}
+
+/// The first call that a question of a server can't have come up in.
+fn before(question: &Question) -> Option<(ServerId, CallId)> {
+    match (&question.wanted_by, question.origin) {
+        (WantedBy::Request(..) | WantedBy::Sampling(..), Origin::Before(server, call)) => {
+            Some((server, call))
+        }
+        _ => None,
+    }
+}
+
+/// The calls that a question belongs to for sure, each once.
+fn calls(question: &Question) -> impl Iterator<Item = CallId> {
+    let only = match question.origin {
+        Origin::Only(call) => Some(call),
+        Origin::Before(..) => None,
+    };
+    let told_in = question.told_in_round().map(|(call, _)| call);
+    let wanted_by = question.wanted_by.call();
+    let only = only.filter(|call| wanted_by != Some(*call));
+    let told_in = told_in.filter(|call| wanted_by != Some(*call) && only != Some(*call));
+    wanted_by.into_iter().chain(only).chain(told_in)
+}
+
+fn remember(ids: &mut VecDeque<(ServerId, Id)>, id: (ServerId, Id)) {
+    if ids.len() == REMEMBERED {
+        ids.pop_front();
+    }
+    ids.push_back(id);
+}

@@ -1,0 +1,477 @@
+//! Calls, and what every message wants to know of them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{Call, CallId, CallKind, LegacyTask, Name, Origin, ServerId, Stage, TellBy};
+use crate::frame::Id;
+
+/// A table of calls. What is looked for with every message is found without looking at each.
+#[derive(Default)]
+pub struct Calls {
+    table: BTreeMap<CallId, Call>,
+    last: u64,
+    index: Index,
+    sweeps: Sweeps,
+}
+
+/// Calls by what they are looked for by.
+#[derive(Default, PartialEq, Debug)]
+struct Index {
+    /// By the ids of the client's open requests, and of those that it was told to collect the results of.
+    ids: HashMap<Id, CallId>,
+    /// By the ids that a server answers by.
+    at_server: HashMap<(ServerId, Id), CallId>,
+    /// By what a server says its progress by.
+    tokens: BTreeSet<(Box<[u8]>, CallId)>,
+    /// By what the client comes back with.
+    names: HashMap<Name, CallId>,
+    /// Those that a server has, the oldest first.
+    open_at: BTreeSet<(ServerId, CallId)>,
+    /// How many calls of each tool a server has.
+    tools: BTreeMap<ToolAt, usize>,
+    /// How many calls Midcall makes each task of a server for (2025-11-25).
+    tasks: HashMap<String, usize>,
+    /// Those in which the client can be asked something, the one that the next question goes to first.
+    askable: BTreeSet<(Ability, Order, CallId)>,
+}
+
+/// What has to be done about calls at some time, and how many there are of a kind.
+#[derive(Default, PartialEq, Debug)]
+struct Sweeps {
+    /// Those whose client may be told to come back, by since when it waits.
+    held: BTreeSet<(Instant, CallId)>,
+    /// When something is to be done about them.
+    due: BTreeSet<(Instant, CallId)>,
+    /// Those that are over, by until when their results are kept.
+    done: BTreeSet<(Instant, CallId)>,
+    /// How long these results are together.
+    bytes: usize,
+    /// How many aren't over.
+    open: usize,
+    /// How many of these a legacy client was told to collect the results of.
+    let_go: usize,
+    /// How many were taken back and may still be answered.
+    cancelled: usize,
+    /// How many clients wait and want log messages.
+    loud: usize,
+    /// How many want to hear of progress, be they told to come back or not.
+    followed: usize,
+}
+
+/// A tool of a server, by its name as JSON.
+type ToolAt = (ServerId, Option<Box<[u8]>>);
+
+/// What a client can be asked in a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ability {
+    Form,
+    Url,
+    Sampling,
+    Roots,
+}
+
+/// The order in which calls are asked: those with a waiting client first, then those with few questions.
+type Order = (bool, bool);
+
+/// How many questions the client gets in one call before other calls are preferred. Clients give up a call that asks
+/// too often, even if the questions belong to another call.
+const ENOUGH: usize = 8;
+
+/// How many results are kept, and how many bytes of them, unless one alone has more.
+const MOST_DONE: usize = 256;
+const MOST_DONE_BYTES: usize = 16 * 1024 * 1024;
+
+impl Calls {
+    pub fn open(&mut self, call: Call) -> CallId {
+        let id = self.next();
+        self.last += 1;
+        self.add(id, call);
+        id
+    }
+
+    /// The number of the next call.
+    pub fn next(&self) -> CallId {
+        CallId(self.last + 1)
+    }
+
+    pub fn get(&self, id: CallId) -> Option<&Call> {
+        self.table.get(&id)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (CallId, &Call)> {
+        self.table.iter().map(|(id, call)| (*id, call))
+    }
+
+    /// Changes a call, and gives what came of that.
+    pub fn change<T>(&mut self, id: CallId, change: impl FnOnce(&mut Call) -> T) -> Option<T> {
+        let mut call = self.close(id)?;
+        let changed = change(&mut call);
+        self.add(id, call);
+        Some(changed)
+    }
+
+    /// Hears how far a server says a call is. Returns how far the client is told that it is, if that differs.
+    pub fn hear(&mut self, id: CallId, progress: f64) -> Option<f64> {
+        self.table.get_mut(&id)?.audience.hear(progress)
+    }
+
+    /// Moves every call on a little whose client wants to hear of that: by which token, and how far it is.
+    pub fn move_on(&mut self) -> impl Iterator<Item = (Box<[u8]>, f64)> {
+        self.table.values_mut().flat_map(|call| {
+            let waiters = call.audience.waiters().iter();
+            let tokens: Vec<Box<[u8]>> =
+                waiters.filter_map(|waiter| waiter.token.clone()).collect();
+            let progress = (!tokens.is_empty()).then(|| call.audience.move_on());
+            tokens
+                .into_iter()
+                .filter_map(move |token| Some((token, progress?)))
+        })
+    }
+
+    /// Forgets a call.
+    pub fn close(&mut self, id: CallId) -> Option<Call> {
+        let call = self.table.remove(&id)?;
+        self.index.remove(id, &call);
+        self.sweeps.remove(id, &call);
+        Some(call)
+    }
+
+    fn add(&mut self, id: CallId, call: Call) {
+        self.index.add(id, &call);
+        self.sweeps.add(id, &call);
+        self.table.insert(id, call);
+    }
+
+    /// The call that a request of the client waits for, or that the client takes back by this id.
+    pub fn by_id(&self, id: &Id) -> Option<CallId> {
+        self.index.ids.get(id).copied()
+    }
+
+    /// The call that a server answers by an id.
+    pub fn at_server(&self, server: ServerId, id: &Id) -> Option<CallId> {
+        self.index.at_server.get(&(server, id.clone())).copied()
+    }
+
+    pub fn by_token(&self, token: &[u8]) -> Option<CallId> {
+        let all = (token.into(), CallId(0))..=(token.into(), CallId(u64::MAX));
+        self.index.tokens.range(all).next_back().map(|(_, id)| *id)
+    }
+
+    pub fn named(&self, name: Name) -> Option<CallId> {
+        self.index.names.get(&name).copied()
+    }
+
+    /// True if a task of 2025-11-25 runs for a call, unknown to the client.
+    pub fn runs_task(&self, task: &str) -> bool {
+        self.index.tasks.contains_key(task)
+    }
+
+    /// Those that a server has, the oldest first.
+    pub fn open_at(&self, server: ServerId) -> impl Iterator<Item = CallId> {
+        let all = (server, CallId(0))..=(server, CallId(u64::MAX));
+        self.index.open_at.range(all).map(|(_, id)| *id)
+    }
+
+    /// The calls that a question can have come up in and that its server still has, the oldest first.
+    pub fn candidates(&self, origin: Origin) -> impl Iterator<Item = CallId> {
+        let (only, before) = match origin {
+            Origin::Only(call) => (
+                self.get(call).is_some_and(Call::is_open).then_some(call),
+                None,
+            ),
+            Origin::Before(server, next) => (None, Some((server, next))),
+        };
+        let before = before
+            .into_iter()
+            .flat_map(move |(server, next)| self.open_at(server).take_while(move |id| *id < next));
+        only.into_iter().chain(before)
+    }
+
+    /// The tools that are called in calls that a question can have come up in: the name of each as JSON, and how often.
+    pub fn tools(&self, origin: Origin) -> Vec<(Option<&[u8]>, usize)> {
+        match origin {
+            Origin::Only(call) => {
+                let call = self.get(call).map(|call| &call.request);
+                let tool = call.filter(|request| request.kind == CallKind::Tool);
+                tool.map(|request| (request.name.as_deref(), 1))
+                    .into_iter()
+                    .collect()
+            }
+            Origin::Before(server, _) => {
+                let tools = self.index.tools.range((server, None)..);
+                let tools = tools.take_while(|((at, _), _)| *at == server);
+                tools
+                    .map(|((_, name), count)| (name.as_deref(), *count))
+                    .collect()
+            }
+        }
+    }
+
+    /// The call that the client is asked in: of those that a question can have come up in, the first that declared
+    /// the ability.
+    pub fn askable(&self, ability: Ability, origin: Origin) -> Option<CallId> {
+        if let Origin::Only(call) = origin {
+            let found = self.get(call)?;
+            return abilities(found).any(|it| it == ability).then_some(call);
+        }
+        let first = (ability, (false, false), CallId(0));
+        let last = (ability, (true, true), CallId(u64::MAX));
+        let mut calls = self.index.askable.range(first..=last).map(|(_, _, id)| *id);
+        calls.find(|id| match (origin, self.get(*id)) {
+            (Origin::Before(server, next), Some(call)) => call.server == server && *id < next,
+            _ => false,
+        })
+    }
+
+    /// Since when the first call waits whose client may be told to come back.
+    pub fn held_since(&self) -> Option<Instant> {
+        self.sweeps.held.first().map(|(since, _)| *since)
+    }
+
+    /// Those whose clients have waited so long.
+    pub fn held(&self, hold: Duration, now: Instant) -> Vec<CallId> {
+        let held = self.sweeps.held.iter();
+        let long = held.take_while(|(since, _)| *since + hold <= now);
+        long.map(|(_, id)| *id).collect()
+    }
+
+    /// When something is to be done about one of them.
+    pub fn due_at(&self) -> Option<Instant> {
+        self.sweeps.due.first().map(|(at, _)| *at)
+    }
+
+    /// Those about which something is to be done.
+    pub fn due(&self, now: Instant) -> Vec<CallId> {
+        let due = self.sweeps.due.iter().take_while(|(at, _)| *at <= now);
+        due.map(|(_, id)| *id).collect()
+    }
+
+    /// The oldest results of which there are too many.
+    pub fn surplus(&self) -> Vec<CallId> {
+        let (mut left, mut bytes) = (self.sweeps.done.len(), self.sweeps.bytes);
+        let mut surplus = Vec::new();
+        for (_, id) in &self.sweeps.done {
+            if left <= 1 || (left <= MOST_DONE && bytes <= MOST_DONE_BYTES) {
+                break;
+            }
+            if let Some(Stage::Done { result, .. }) = self.get(*id).map(Call::stage) {
+                (left, bytes) = (left - 1, bytes - result.len());
+                surplus.push(*id);
+            }
+        }
+        surplus
+    }
+
+    /// How many aren't over.
+    pub fn open_count(&self) -> usize {
+        self.sweeps.open
+    }
+
+    /// How many legacy clients were told to collect the result of.
+    pub fn let_go(&self) -> usize {
+        self.sweeps.let_go
+    }
+
+    /// How many were taken back and may still be answered.
+    pub fn cancelled(&self) -> usize {
+        self.sweeps.cancelled
+    }
+
+    /// True if some client that waits wants log messages.
+    pub fn are_loud(&self) -> bool {
+        self.sweeps.loud > 0
+    }
+
+    /// True if some client that waits wants to hear of progress.
+    pub fn are_followed(&self) -> bool {
+        self.sweeps.followed > 0
+    }
+
+    /// Compares the indexes with what they are made of.
+    #[cfg(test)]
+    pub fn check(&self) {
+        let (mut index, mut sweeps) = (Index::default(), Sweeps::default());
+        for (id, call) in &self.table {
+            index.add(*id, call);
+            sweeps.add(*id, call);
+        }
+        assert_eq!(self.sweeps, sweeps);
+        assert_eq!(self.index, index);
+    }
+}
+
+impl Index {
+    fn add(&mut self, id: CallId, call: &Call) {
+        for client_id in client_ids(call) {
+            self.ids.insert(client_id.clone(), id);
+        }
+        for at in call.server_ids() {
+            self.at_server.insert((call.server, at.clone()), id);
+        }
+        if let Some(token) = token(call) {
+            self.tokens.insert((token.into(), id));
+        }
+        for name in call.audience.all_names() {
+            self.names.insert(name, id);
+        }
+        if call.is_at_server() {
+            self.open_at.insert((call.server, id));
+            if call.request.kind == CallKind::Tool {
+                let tool = (call.server, call.request.name.clone());
+                *self.tools.entry(tool).or_default() += 1;
+            }
+        }
+        if let Some(task) = legacy_task(call) {
+            *self.tasks.entry(task.to_owned()).or_default() += 1;
+        }
+        for ability in abilities(call) {
+            self.askable.insert((ability, order(call), id));
+        }
+    }
+
+    fn remove(&mut self, id: CallId, call: &Call) {
+        for client_id in client_ids(call) {
+            self.ids.remove(client_id);
+        }
+        for at in call.server_ids() {
+            self.at_server.remove(&(call.server, at.clone()));
+        }
+        if let Some(token) = token(call) {
+            self.tokens.remove(&(token.into(), id));
+        }
+        for name in call.audience.all_names() {
+            self.names.remove(&name);
+        }
+        if call.is_at_server() {
+            self.open_at.remove(&(call.server, id));
+            let tool = (call.server, call.request.name.clone());
+            if call.request.kind == CallKind::Tool
+                && let Some(count) = self.tools.get_mut(&tool)
+            {
+                *count -= 1;
+                if *count == 0 {
+                    self.tools.remove(&tool);
+                }
+            }
+        }
+        if let Some(task) = legacy_task(call)
+            && let Some(count) = self.tasks.get_mut(task)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.tasks.remove(task);
+            }
+        }
+        for ability in abilities(call) {
+            self.askable.remove(&(ability, order(call), id));
+        }
+    }
+}
+
+impl Sweeps {
+    fn add(&mut self, id: CallId, call: &Call) {
+        self.held.extend(held(call).map(|since| (since, id)));
+        self.due.extend(call.due().map(|at| (at, id)));
+        if let Stage::Done { result, until } = call.stage() {
+            self.done.insert((*until, id));
+            self.bytes += result.len();
+        }
+        self.open += usize::from(call.is_open());
+        self.let_go += usize::from(is_let_go(call));
+        self.cancelled += usize::from(matches!(call.stage(), Stage::Cancelled(_)));
+        self.loud += usize::from(is_loud(call));
+        self.followed += followed(call);
+    }
+
+    fn remove(&mut self, id: CallId, call: &Call) {
+        if let Some(since) = held(call) {
+            self.held.remove(&(since, id));
+        }
+        if let Some(at) = call.due() {
+            self.due.remove(&(at, id));
+        }
+        if let Stage::Done { result, until } = call.stage() {
+            self.done.remove(&(*until, id));
+            self.bytes -= result.len();
+        }
+        self.open -= usize::from(call.is_open());
+        self.let_go -= usize::from(is_let_go(call));
+        self.cancelled -= usize::from(matches!(call.stage(), Stage::Cancelled(_)));
+        self.loud -= usize::from(is_loud(call));
+        self.followed -= followed(call);
+    }
+}
+
+/// The ids of the client that lead to a call.
+fn client_ids(call: &Call) -> impl Iterator<Item = &Id> {
+    let waiters = call.audience.waiters();
+    // A legacy client takes a call back by the id that it gave it, though it was told to collect the result.
+    let is_kept =
+        call.request.told == TellBy::Requests && call.is_open() && call.audience.maker().is_none();
+    let first = is_kept.then_some(&call.request.id);
+    waiters.iter().map(|waiter| &waiter.id).chain(first)
+}
+
+/// The task of 2025-11-25 that runs for a call, unknown to the client.
+fn legacy_task(call: &Call) -> Option<&str> {
+    match &call.sent()?.task {
+        Some(LegacyTask::Running(task)) => Some(task),
+        Some(LegacyTask::Starting) | None => None,
+    }
+}
+
+fn token(call: &Call) -> Option<&[u8]> {
+    call.request.token.as_deref().filter(|_| call.is_open())
+}
+
+fn held(call: &Call) -> Option<Instant> {
+    let may = call.is_open() && call.request.kind.can_ask() && !call.hands_off;
+    call.audience
+        .maker()
+        .filter(|_| may)
+        .map(|waiter| waiter.since)
+}
+
+fn is_let_go(call: &Call) -> bool {
+    call.is_open() && call.request.told == TellBy::Requests && call.audience.maker().is_none()
+}
+
+fn is_loud(call: &Call) -> bool {
+    call.request.is_loud && !call.audience.waiters().is_empty()
+}
+
+fn followed(call: &Call) -> usize {
+    let collectors = call
+        .audience
+        .waiters()
+        .iter()
+        .filter(|waiter| waiter.until.is_some());
+    let collectors = collectors.filter(|waiter| waiter.token.is_some()).count();
+    collectors + usize::from(call.is_open() && call.request.token.is_some())
+}
+
+/// What the client can be asked in a call.
+fn abilities(call: &Call) -> impl Iterator<Item = Ability> {
+    let can = call.is_open() && call.request.told == TellBy::Results && call.request.kind.can_ask();
+    let declared = call.audience.declared.as_ref().filter(|_| can);
+    declared.into_iter().flat_map(|declared| {
+        let all = [
+            (declared.modes.form, Ability::Form),
+            (declared.modes.url, Ability::Url),
+            (declared.sampling, Ability::Sampling),
+            (declared.roots, Ability::Roots),
+        ];
+        all.into_iter()
+            .filter_map(|(has, ability)| has.then_some(ability))
+    })
+}
+
+fn order(call: &Call) -> Order {
+    (
+        call.audience.waiters().is_empty(),
+        call.audience.asked >= ENOUGH,
+    )
+}

@@ -1,0 +1,67 @@
+//! Clients that open a session by `initialize`, and are asked by requests.
+
+use midcall_core::wire::{JsonObject, Modes, Revision};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::call::Declared;
+use crate::frame::{Frame, Id, Members};
+use crate::leg::NEWEST_LEGACY;
+use crate::leg::server::ServerFacts;
+
+/// What a client said of itself by `initialize`.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// The revision that it asked for, or a lower one that the server agreed to.
+    pub revision: Revision,
+    pub declared: Declared,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct InitializeParams<'a> {
+    protocol_version: String,
+    #[serde(borrow)]
+    capabilities: &'a RawValue,
+    #[serde(borrow)]
+    client_info: Option<&'a RawValue>,
+}
+
+/// Reads a client's `initialize`; none if it can't be read.
+pub fn opened(members: &Members<'_>) -> Option<Opened> {
+    let params: InitializeParams<'_> = serde_json::from_slice(members.params?).ok()?;
+    let capabilities: JsonObject = serde_json::from_str(params.capabilities.get()).ok()?;
+    // An unknown revision is a later one than ours: its server will say what it knows.
+    let revision = params.protocol_version.parse().unwrap_or(NEWEST_LEGACY);
+    let modes = Modes::read(&capabilities);
+    // A mode that a revision has no words for can't be asked in it.
+    let known = Modes::sayable(revision);
+    let declared = Declared {
+        modes: Modes {
+            form: modes.form && known.form,
+            url: modes.url && known.url,
+        },
+        sampling: capabilities.get("sampling").is_some_and(Value::is_object),
+        roots: capabilities.get("roots").is_some_and(Value::is_object),
+        tasks: false,
+        capabilities: params.capabilities.get().into(),
+        info: params.client_info.map(|info| info.get().into()),
+        level: None,
+    };
+    Some(Opened { revision, declared })
+}
+
+/// What a modern server says of itself, as the answer to `initialize`.
+pub fn initialized(id: &Id, asked: Revision, facts: &ServerFacts) -> Frame {
+    let mut capabilities = facts.said["capabilities"].clone();
+    if let Some(capabilities) = capabilities.as_object_mut() {
+        capabilities.shift_remove("extensions"); // They are of the other era.
+    }
+    let mut told = json!({"protocolVersion": asked.min(NEWEST_LEGACY), "capabilities": capabilities,
+        "serverInfo": facts.info()});
+    if let Some(instructions) = facts.said.get("instructions") {
+        told["instructions"] = instructions.clone();
+    }
+    Frame::result(id, &told)
+}

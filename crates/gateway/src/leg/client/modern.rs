@@ -1,0 +1,174 @@
+//! Clients that open nothing, declare themselves with every request, and are asked in results.
+
+use midcall_core::wire::{
+    Asked, ElicitRequestParams, InputRequiredResult, Modes, Revision, TASKS_EXTENSION,
+    UnsupportedVersion, code, meta,
+};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::call::Declared;
+use crate::frame::{Frame, Id, Members, Object};
+use crate::leg::server::ServerFacts;
+use crate::leg::{LOG_LEVEL, SERVER_INFO};
+
+/// The revisions that clients may speak.
+fn supported() -> [&'static str; 3] {
+    [
+        Revision::V2026_07_28,
+        Revision::V2025_11_25,
+        Revision::V2025_06_18,
+    ]
+    .map(Revision::as_str)
+}
+
+/// What is answered to a request in a revision that nobody here speaks.
+pub fn refused_revision(id: &Id, members: &Members<'_>) -> Option<Frame> {
+    let said: Value = serde_json::from_slice(members.revision?).unwrap_or_default();
+    let requested = said.as_str().unwrap_or_default();
+    if requested == Revision::V2026_07_28.as_str() {
+        return None;
+    }
+    let data = UnsupportedVersion {
+        supported: vec![Revision::V2026_07_28.as_str().to_owned()],
+        requested: requested.to_owned(),
+        rest: Default::default(),
+    };
+    let error = json!({"code": code::UNSUPPORTED_VERSION, "message": "Unsupported protocol version", "data": data.write()});
+    Frame::write(&json!({"jsonrpc": "2.0", "error": error})).with(&["id"], id.as_json())
+}
+
+/// What a request declares.
+pub fn declared(members: &Members<'_>) -> Declared {
+    let told = members.meta.and_then(Object::read).unwrap_or_default();
+    let capabilities = told.get(meta::CLIENT_CAPABILITIES).unwrap_or("{}");
+    let read = serde_json::from_str(capabilities).ok();
+    let read = read.and_then(|read: Value| match read {
+        Value::Object(read) => Some(read),
+        _ => None,
+    });
+    let can = |name| {
+        read.as_ref()
+            .is_some_and(|it| it.get(name).is_some_and(Value::is_object))
+    };
+    let extensions = read.as_ref().and_then(|it| it.get("extensions"));
+    let is_text = |json: &&str| json.starts_with('"');
+    Declared {
+        modes: read.as_ref().map(Modes::read).unwrap_or_default(),
+        sampling: can("sampling"),
+        roots: can("roots"),
+        tasks: extensions.is_some_and(|it| it[TASKS_EXTENSION].is_object()),
+        capabilities: if read.is_some() {
+            capabilities.into()
+        } else {
+            "{}".into()
+        },
+        info: told
+            .get(meta::CLIENT_INFO)
+            .filter(|info| info.starts_with('{'))
+            .map(Into::into),
+        level: told.get(LOG_LEVEL).filter(is_text).map(Into::into),
+    }
+}
+
+/// The state that a request brings back; none if it has none that is a text.
+pub fn state(members: &Members<'_>) -> Option<String> {
+    serde_json::from_slice(members.state?).ok()
+}
+
+/// What `server/discover` would say of a server that doesn't know it.
+pub fn discovered(id: &Id, facts: &ServerFacts) -> Frame {
+    let mut told = json!({
+        "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
+        "supportedVersions": supported(), "capabilities": facts.said["capabilities"],
+        "_meta": {SERVER_INFO: facts.said["serverInfo"]}
+    });
+    if let Some(capabilities) = told["capabilities"].as_object_mut() {
+        capabilities.shift_remove("tasks");
+    }
+    if let Some(instructions) = facts.said.get("instructions") {
+        told["instructions"] = instructions.clone();
+    }
+    Frame::result(id, &told)
+}
+
+/// The answer to `ping`.
+pub fn pong(id: &Id) -> Frame {
+    Frame::result(id, &json!({"resultType": "complete"}))
+}
+
+/// A result that says what to answer, by keys, and with what to repeat the call.
+pub fn round(id: &Id, requests: &Object<'_>, state: &str) -> Frame {
+    let mut told = Object::default();
+    told.put("resultType", &InputRequiredResult::RESULT_TYPE);
+    if !requests.is_empty() {
+        told.set("inputRequests", requests.write());
+    }
+    told.put("requestState", &state);
+    Frame::raw_result(id, &told.write())
+}
+
+/// One question of a round.
+pub fn request(method: &str, params: Option<&str>) -> String {
+    let mut request = Object::default();
+    request.put("method", &method);
+    if let Some(params) = params {
+        request.set("params", params);
+    }
+    request.write()
+}
+
+/// The params of a question in the words of this era.
+pub fn question(params: &RawValue) -> String {
+    let as_it_came = params.get().to_owned();
+    let read = serde_json::from_str(params.get()).ok();
+    let Some(Ok(mut params)) = read.map(ElicitRequestParams::read) else {
+        return as_it_came;
+    };
+    let id = match &mut params.asked {
+        Asked::Url { elicitation_id, .. } => elicitation_id.take(),
+        Asked::Form { .. } => None,
+    };
+    let Ok(mut params) = params.write(Revision::V2026_07_28) else {
+        return as_it_came;
+    };
+    if let Some(id) = id {
+        // Not required any more, and some clients still can't read a link without it.
+        params.insert("elicitationId".into(), id.into());
+    }
+    serde_json::to_string(&params).unwrap_or(as_it_came)
+}
+
+/// A response as this era has it.
+pub fn result(frame: &Frame, is_cacheable: bool) -> Frame {
+    let Some((_, members)) = frame.peek() else {
+        return frame.clone();
+    };
+    let mut told = frame.clone();
+    let mut put = |path: &[&str], json: &str| {
+        if let Some(edited) = told.with(path, json) {
+            told = edited;
+        }
+    };
+    if let Some(said) = members.result.and_then(Object::read) {
+        if said.get("resultType").is_none() {
+            put(&["result", "resultType"], "\"complete\"");
+        }
+        if is_cacheable && said.get("ttlMs").is_none() {
+            put(&["result", "ttlMs"], "0");
+        }
+        if is_cacheable && said.get("cacheScope").is_none() {
+            put(&["result", "cacheScope"], "\"private\"");
+        }
+    }
+    match members.error_code() {
+        Some(code::RESOURCE_NOT_FOUND) => {
+            put(&["error", "code"], &code::INVALID_PARAMS.to_string())
+        }
+        Some(code::URL_ELICITATION_REQUIRED) => {
+            put(&["error", "code"], &code::INTERNAL_ERROR.to_string())
+        }
+        _ => {}
+    }
+    told
+}

@@ -1,0 +1,137 @@
+//! Servers that are opened by `initialize`, and ask by requests.
+
+use std::borrow::Cow;
+
+use midcall_core::wire::{JsonObject, Modes, Revision, meta};
+use serde_json::{Value, json};
+
+use super::ServerFacts;
+use crate::call::{Declared, TellBy};
+use crate::frame::{Frame, Id, Members, Object};
+use crate::leg::{LOG_LEVEL, NEWEST_LEGACY};
+
+/// A request of a client, as such a server gets it.
+pub fn call(told: TellBy, frame: &Frame) -> Frame {
+    if told == TellBy::Requests {
+        return frame.clone();
+    }
+    let peeked = frame.peek();
+    let Some(mut params) = peeked.and_then(|(_, members)| Object::read(members.params?)) else {
+        return frame.clone();
+    };
+    params.remove("requestState");
+    params.remove("inputResponses");
+    let told = params.get("_meta").map(str::to_owned);
+    if let Some(mut told) = told
+        .as_deref()
+        .and_then(|json| Object::read(json.as_bytes()))
+    {
+        for key in [
+            meta::PROTOCOL_VERSION,
+            meta::CLIENT_CAPABILITIES,
+            meta::CLIENT_INFO,
+            meta::OUTCOME,
+            LOG_LEVEL,
+        ] {
+            told.remove(key);
+        }
+        let told = told.write();
+        params.set("_meta", told);
+    }
+    frame.with_params(&params)
+}
+
+/// A call as a task, for a tool that can only be called so. None if its client makes a task of it by itself.
+pub fn as_task(frame: &Frame) -> Option<Frame> {
+    let params = frame
+        .peek()
+        .and_then(|(_, members)| Object::read(members.params?))?;
+    match params.get("task") {
+        Some(_) => None,
+        None => frame.with(&["params", "task"], "{}"),
+    }
+}
+
+/// Waits for the result of a task.
+pub fn wait_for_task(id: &Id, task: &str) -> Frame {
+    Frame::request(id, "tasks/result", &json!({"taskId": task}))
+}
+
+/// Ends a task.
+pub fn end_task(id: &Id, task: &str) -> Frame {
+    Frame::request(id, "tasks/cancel", &json!({"taskId": task}))
+}
+
+/// What a task is called that was started.
+pub fn task_id(members: &Members<'_>) -> Option<String> {
+    let result: Value = serde_json::from_slice(members.result?).ok()?;
+    result["task"]["taskId"].as_str().map(str::to_owned)
+}
+
+/// What a notification calls the task that it is about.
+pub fn named_task(members: &Members<'_>) -> Option<String> {
+    let params: Value = serde_json::from_slice(members.params?).ok()?;
+    params["taskId"].as_str().map(str::to_owned)
+}
+
+/// A client's own `initialize` as the server gets it: with what others can ask (`added`), in the newest revision.
+/// None if it stays as it is.
+pub fn offer<'a>(
+    frame: &'a Frame,
+    revision: Revision,
+    capabilities: &str,
+    added: Modes,
+) -> Cow<'a, Frame> {
+    let edit = || {
+        if added == Modes::default() {
+            return None;
+        }
+        let mut capabilities: JsonObject = serde_json::from_str(capabilities).ok()?;
+        let offered = revision.max(NEWEST_LEGACY);
+        added.declare(&mut capabilities, offered);
+        let capabilities = serde_json::to_string(&capabilities).ok()?;
+        let edited = frame.with(&["params", "capabilities"], &capabilities)?;
+        match offered > revision {
+            true => edited.with(&["params", "protocolVersion"], &format!("\"{offered}\"")),
+            false => Some(edited),
+        }
+    };
+    edit().map_or(Cow::Borrowed(frame), Cow::Owned)
+}
+
+/// The `initialize` that Midcall itself sends, for a client that has none.
+pub fn initialize(id: &Id, declared: &Declared, added: Modes) -> Frame {
+    let mut capabilities: JsonObject =
+        serde_json::from_str(&declared.capabilities).unwrap_or_default();
+    capabilities.shift_remove("extensions");
+    added.declare(&mut capabilities, NEWEST_LEGACY);
+    let info = declared
+        .info
+        .as_deref()
+        .and_then(|info| serde_json::from_str(info).ok());
+    let info: Value = info.unwrap_or_else(|| json!({"name": "client", "version": "0"}));
+    let params =
+        json!({"protocolVersion": NEWEST_LEGACY, "capabilities": capabilities, "clientInfo": info});
+    Frame::request(id, "initialize", &params)
+}
+
+/// Says that the session is open.
+pub fn opened() -> Frame {
+    Frame::write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+}
+
+/// Asks for log messages of at least a level, given as JSON.
+pub fn set_level(id: &Id, level: &str) -> Frame {
+    let level: Value = serde_json::from_str(level).unwrap_or_default();
+    Frame::request(id, "logging/setLevel", &json!({"level": level}))
+}
+
+/// The server's answer to `initialize` as the client gets it: in no later revision than it asked for.
+pub fn agreed<'a>(frame: &'a Frame, facts: &ServerFacts, asked: Revision) -> Cow<'a, Frame> {
+    if facts.revision <= asked {
+        return Cow::Borrowed(frame);
+    }
+    let asked = format!("\"{asked}\"");
+    let edited = frame.with(&["result", "protocolVersion"], &asked);
+    edited.map_or(Cow::Borrowed(frame), Cow::Owned)
+}

@@ -1,0 +1,70 @@
+//! The client's end of a session.
+
+use crate::frame::Frame;
+use crate::transport::Pipes;
+use crate::transport::front::Seat;
+use crate::transport::server::Received;
+
+/// A client on two pipes, or clients that come over HTTP.
+#[expect(clippy::large_enum_variant, reason = "there is one per session")]
+pub enum ClientEnd {
+    Pipes(Pipes),
+    Seat(Seat),
+}
+
+impl ClientEnd {
+    /// Sends a message, or adds it to the outbox until [`ClientEnd::hurry`]. `is_own` marks a message that is not the
+    /// server's. It never waits.
+    pub fn send(&mut self, frame: Frame, is_own: bool) {
+        match self {
+            Self::Pipes(pipes) => pipes.send(frame, is_own),
+            Self::Seat(seat) => seat.send(&frame),
+        }
+    }
+
+    /// Writes what the client takes at once.
+    pub fn hurry(&mut self) {
+        if let Self::Pipes(pipes) = self {
+            pipes.hurry();
+        }
+    }
+
+    /// True while enough messages wait for the client. The servers aren't read then.
+    pub fn is_full(&self) -> bool {
+        match self {
+            Self::Pipes(pipes) => pipes.is_full(),
+            Self::Seat(seat) => seat.is_full(),
+        }
+    }
+
+    /// True while the client causes more of Midcall's own messages than it takes. It isn't read then.
+    pub fn is_flooded(&self) -> bool {
+        match self {
+            Self::Pipes(pipes) => pipes.is_flooded(),
+            Self::Seat(_) => false, // It disconnects clients that don't read.
+        }
+    }
+
+    /// Waits for the next message, which is read only if `hears` is true. What was sent gets out either way. Nothing is
+    /// lost if the caller stops waiting. A second `Gone` means that the client can't be told anything either.
+    pub async fn next(&mut self, hears: bool) -> Received {
+        match self {
+            Self::Pipes(pipes) => pipes.next(hears).await,
+            Self::Seat(seat) => {
+                let (is_full, taken) = (seat.is_full(), seat.taken());
+                tokio::select! {
+                    frame = seat.next(hears) => frame.map_or(Received::Gone, Received::Frame),
+                    () = taken, if is_full => Received::Nothing,
+                }
+            }
+        }
+    }
+
+    /// Waits until everything that was sent is out, and closes the client's end.
+    pub async fn close(self) {
+        match self {
+            Self::Pipes(mut pipes) => pipes.close().await,
+            Self::Seat(seat) => drop(seat), // Its streams go on without it.
+        }
+    }
+}

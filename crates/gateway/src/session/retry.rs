@@ -1,0 +1,225 @@
+//! A client comes back for a call, by a state that it was given.
+
+use midcall_core::wire::code;
+use tokio::time::Instant;
+
+use super::{Out, Output, Session};
+use crate::call::{
+    AtClient, Call, CallId, Declared, Name, Place, QuestionId, Stage, Waiter, What, digest,
+};
+use crate::frame::{Frame, Id, Object};
+use crate::leg::client::{self, modern};
+
+/// What is answered to a state that isn't good for a call. Whatever is wrong with it, that looks the same from outside.
+pub fn invalid_state(id: &Id) -> Frame {
+    let told = "midcall: this requestState is not valid for this call";
+    Frame::error(Some(id), code::INVALID_PARAMS, told)
+}
+
+impl Session {
+    /// The client repeats a call with a state that it was given.
+    pub(super) fn retries(
+        &mut self,
+        now: Instant,
+        (id, state): (CallId, Name),
+        frame: &Frame,
+        waiter: Waiter,
+        declared: Option<Box<Declared>>,
+        out: Out<'_>,
+    ) {
+        let digest = digest(frame);
+        let call = self.ledger.calls.get(id);
+        let is_meant = |call: &&Call| {
+            digest
+                .as_ref()
+                .is_some_and(|digest| call.audience.knows(state, digest))
+        };
+        let Some(call) = call.filter(is_meant) else {
+            return out.push(Output::ToClient(invalid_state(&waiter.id)));
+        };
+        if let Stage::Done { result, .. } = call.stage() {
+            return out.push(Output::ToClient(client::result(
+                &call.request,
+                result,
+                &waiter.id,
+            )));
+        }
+        let is_last = call.audience.is_last_state(state);
+        let replaced = self.ledger.calls.change(id, |call| {
+            let replaced = call.audience.maker().map(|waiter| waiter.id.clone());
+            if let Some(replaced) = &replaced {
+                call.audience.leave(replaced);
+            }
+            call.audience.declared = declared;
+            call.audience.join(waiter);
+            replaced
+        });
+        if let Some(replaced) = replaced.flatten() {
+            let told = "midcall: the call was made again meanwhile";
+            out.push(Output::ToClient(Frame::error(
+                Some(&replaced),
+                code::INVALID_REQUEST,
+                told,
+            )));
+        }
+        let peeked = frame.peek();
+        let responses = peeked.and_then(|(_, members)| Object::read(members.responses?));
+        let responses = responses.unwrap_or_default();
+        for (question, key) in self.told_in(id) {
+            // What isn't answered, or not so that it fits, is asked again. The answers to earlier states have been heard.
+            let response = responses
+                .get(&key)
+                .filter(|json| is_last && json.starts_with('{'));
+            let is_heard =
+                response.is_some_and(|response| self.heard_in_round(now, question, response, out));
+            if !is_heard {
+                self.ledger
+                    .questions
+                    .change(question, |question| set_told(&mut question.place, false));
+            }
+        }
+        self.untold.push(id);
+    }
+
+    /// The questions that the client was told in a call, and by which keys.
+    fn told_in(&self, call: CallId) -> Vec<(QuestionId, String)> {
+        let questions = &self.ledger.questions;
+        let told =
+            questions
+                .of_call(call)
+                .into_iter()
+                .filter_map(|id| match &questions.get(id)?.place {
+                    Place::Client {
+                        at:
+                            AtClient::Round {
+                                call: at,
+                                key,
+                                is_told: true,
+                            },
+                        ..
+                    } if *at == call => Some((id, key.clone())),
+                    _ => None,
+                });
+        told.collect()
+    }
+
+    /// Tells clients what they were asked since they were told last.
+    pub(super) fn tell_rounds(&mut self, out: Out<'_>) {
+        for call in std::mem::take(&mut self.untold) {
+            self.tell_round(call, out);
+        }
+    }
+
+    fn tell_round(&mut self, id: CallId, out: Out<'_>) {
+        let Some(call) = self.ledger.calls.get(id) else {
+            return;
+        };
+        let Some(waiter) = call.audience.maker().filter(|_| call.is_open()) else {
+            return;
+        };
+        let waiter = waiter.id.clone();
+        let mut requests = Object::default();
+        let mut told = Vec::new();
+        for question_id in self.ledger.questions.of_call(id) {
+            let Some(question) = self.ledger.questions.get(question_id) else {
+                continue;
+            };
+            let Place::Client {
+                at:
+                    AtClient::Round {
+                        call,
+                        key,
+                        is_told: false,
+                    },
+                rendition,
+                ..
+            } = &question.place
+            else {
+                continue;
+            };
+            if *call == id {
+                requests.set(
+                    key.clone(),
+                    self.round_request(&question.what, rendition.as_deref()),
+                );
+                told.push(question_id);
+            }
+        }
+        if told.is_empty() {
+            return;
+        }
+        for question in told {
+            self.ledger
+                .questions
+                .change(question, |question| set_told(&mut question.place, true));
+        }
+        let state = self.gives_state(id, &waiter, None);
+        out.push(Output::ToClient(modern::round(&waiter, &requests, &state)));
+    }
+
+    /// Takes a waiting request out of a call, and gives the state by which its client comes back.
+    pub(super) fn gives_state(
+        &mut self,
+        id: CallId,
+        waiter: &Id,
+        away_until: Option<Instant>,
+    ) -> String {
+        let (token, name) = Name::mint();
+        self.ledger.calls.change(id, |call| {
+            let digest = match call.audience.has_names() {
+                true => None,
+                false => call.request.digest(),
+            };
+            call.audience.leave(waiter);
+            call.audience.state(name, digest);
+            call.audience.away_until = away_until;
+        });
+        token.reveal().to_owned()
+    }
+
+    /// One question in the words of a round.
+    fn round_request(
+        &self,
+        what: &What,
+        rendition: Option<&midcall_core::wire::Telling>,
+    ) -> String {
+        match what {
+            What::Other { method, params } => {
+                modern::request(method, params.as_ref().map(|params| params.get()))
+            }
+            What::Unread(_, params) => {
+                let method = midcall_core::wire::ElicitRequestParams::METHOD;
+                modern::request(method, params.as_ref().map(|params| params.get()))
+            }
+            What::Elicit(elicitation) => {
+                let mut params = modern::question(elicitation.params());
+                if let Some(rendition) = rendition
+                    && let Some(mut told) = Object::read(params.clone().as_bytes())
+                {
+                    told.put("requestedSchema", &rendition.schema);
+                    params = told.write();
+                }
+                if let Some(message) = super::verdict::warning(elicitation, self.setup.locale)
+                    && let Some(mut told) = Object::read(params.clone().as_bytes())
+                {
+                    told.put("message", &message);
+                    params = told.write();
+                }
+                modern::request(
+                    midcall_core::wire::ElicitRequestParams::METHOD,
+                    Some(&params),
+                )
+            }
+        }
+    }
+}
+
+fn set_told(place: &mut Place, told: bool) {
+    if let Place::Client {
+        at: AtClient::Round { is_told, .. },
+        ..
+    } = place
+    {
+        *is_told = told;
+    }
+}

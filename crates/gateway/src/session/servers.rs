@@ -1,0 +1,119 @@
+//! The server: its first process, and its second one in the other era.
+
+use std::collections::HashMap;
+
+use midcall_core::Asker;
+use tokio::time::Instant;
+
+use super::ServerId;
+use crate::frame::{Frame, Id};
+use crate::leg::news::Listening;
+use crate::leg::server::ServerFacts;
+use crate::leg::server::opening::{Asked, Opening};
+use crate::route::ServerEra;
+
+/// Both processes, and which tools need the second.
+pub struct Servers {
+    /// Which era the server is said to speak, or was found to speak.
+    pub said: ServerEra,
+    pub first: Server,
+    pub second: Option<Server>,
+    /// The tools that can only be called in the other era, with the words in which they were refused in the first.
+    pub moved: HashMap<String, Frame>,
+    /// True if the server may be spoken to in the other era, as far as anybody knows.
+    pub speaks_both: bool,
+    /// What clients are told once the server is gone.
+    pub gone: Option<String>,
+    /// What the client says while nobody knows yet what the server speaks.
+    pub held: Vec<Frame>,
+}
+
+/// One process of the server, or one connection to it.
+pub struct Server {
+    pub facts: ServerFacts,
+    pub opening: Opening,
+    /// The question whether it is a modern one, if it wasn't answered in time.
+    pub late: Option<Id>,
+    /// The log level that it was last told, as JSON.
+    pub level: Option<Box<str>>,
+    pub listening: Listening,
+}
+
+/// How much a client may say before its server is open.
+pub const MOST_HELD: usize = 1_000;
+
+impl Servers {
+    pub fn new(said: ServerEra, asker: Asker) -> Self {
+        Self {
+            said,
+            first: Server::new(asker),
+            second: None,
+            moved: HashMap::new(),
+            speaks_both: said == ServerEra::Auto,
+            gone: None,
+            held: Vec::new(),
+        }
+    }
+
+    pub fn get(&self, id: ServerId) -> &Server {
+        match (id, &self.second) {
+            (ServerId::Second, Some(second)) => second,
+            _ => &self.first,
+        }
+    }
+
+    pub fn get_mut(&mut self, id: ServerId) -> &mut Server {
+        match (id, &mut self.second) {
+            (ServerId::Second, Some(second)) => second,
+            _ => &mut self.first,
+        }
+    }
+
+    /// True if a tool can only be called in the other era.
+    pub fn is_moved(&self, tool: Option<&[u8]>) -> bool {
+        let tool = tool.filter(|_| self.speaks_both && !self.moved.is_empty());
+        let tool = tool.and_then(|name| serde_json::from_slice::<String>(name).ok());
+        tool.is_some_and(|tool| self.moved.contains_key(&tool))
+    }
+}
+
+impl Server {
+    pub fn new(asker: Asker) -> Self {
+        Self {
+            facts: ServerFacts::new(asker),
+            opening: Opening::NotYet,
+            late: None,
+            level: None,
+            listening: Listening::default(),
+        }
+    }
+
+    pub fn is_probing(&self) -> bool {
+        matches!(self.opening, Opening::Probing(_))
+    }
+
+    pub fn is_open(&self) -> bool {
+        matches!(self.opening, Opening::Open)
+    }
+
+    /// True if what the client says waits for it.
+    pub fn holds(&self) -> bool {
+        matches!(
+            self.opening,
+            Opening::Probing(_)
+                | Opening::Asked(Asked {
+                    is_clients: false,
+                    ..
+                })
+        )
+    }
+
+    /// When it has had long enough to be opened.
+    pub fn until(&self) -> Option<Instant> {
+        match &self.opening {
+            Opening::Probing(probe) => probe.until,
+            Opening::Asked(asked) => asked.until,
+            Opening::NotYet | Opening::Open | Opening::Failed => None,
+        }
+    }
+}

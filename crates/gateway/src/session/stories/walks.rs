@@ -1,0 +1,599 @@
+//! Random walks: a client, a server, a person and the clock do whatever they may, in any order.
+//!
+//! However they walk, every request of the client is answered exactly once, every question of the server and every
+//! question on the desk ends exactly once, and the ledger's indexes are what they are made of (`Session::on` checks that
+//! in tests). A walk is made from a number, so one that fails can be walked again.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Duration;
+
+use midcall_core::{Answer, Elicitation, Values, Wanted};
+use midcall_desk::Outcome;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::eras::{PAGE, discovered, initialized, modern};
+use crate::frame::Frame;
+use crate::route::{Confirm, ServerEra, Setup};
+use crate::session::world::choices;
+use crate::session::{Input, Output, QuestionId, ServerId, Session};
+
+/// How many walks there are in all, unless `MIDCALL_WALKS` says otherwise.
+const WALKS: u64 = 10_000;
+
+/// How many steps each has.
+const STEPS: usize = 30;
+
+/// Walks a quarter of the way, so that the quarters can be walked side by side.
+fn walks(quarter: u64) {
+    let walks = std::env::var("MIDCALL_WALKS")
+        .ok()
+        .and_then(|count| count.parse().ok());
+    let each = walks.unwrap_or(WALKS) / 4;
+    let mut met = Met::default();
+    for seed in quarter * each..(quarter + 1) * each {
+        let walked = std::panic::catch_unwind(|| Walk::new(seed).walks());
+        met.add(walked.unwrap_or_else(|_| panic!("walk {seed}")));
+    }
+    // A walk that meets nothing shows nothing.
+    let all = [
+        met.answers,
+        met.rounds,
+        met.claims,
+        met.models,
+        met.on_desk,
+        met.second,
+    ];
+    assert!(all.iter().all(|count| *count > 0), "{all:?}");
+}
+
+#[test]
+fn walks_of_the_first_quarter() {
+    walks(0);
+}
+
+#[test]
+fn walks_of_the_second_quarter() {
+    walks(1);
+}
+
+#[test]
+fn walks_of_the_third_quarter() {
+    walks(2);
+}
+
+#[test]
+fn walks_of_the_fourth_quarter() {
+    walks(3);
+}
+
+/// What a walk met, or all together.
+#[derive(Default)]
+struct Met {
+    /// Requests of the client that were answered.
+    answers: usize,
+    /// Calls that it was told to repeat, results to collect, and questions for its model.
+    rounds: usize,
+    claims: usize,
+    models: usize,
+    /// Questions on the desk.
+    on_desk: usize,
+    /// Second processes of the server.
+    second: usize,
+}
+
+impl Met {
+    fn add(&mut self, other: Self) {
+        self.answers += other.answers;
+        self.rounds += other.rounds;
+        self.claims += other.claims;
+        self.models += other.models;
+        self.on_desk += other.on_desk;
+        self.second += other.second;
+    }
+}
+
+struct Walk {
+    session: Session,
+    now: Instant,
+    /// What the walk is made from (xorshift).
+    random: u64,
+    is_modern_client: bool,
+    is_modern_server: bool,
+    next_id: u64,
+    /// Requests of the client without an answer.
+    waits: HashSet<String>,
+    /// Calls as the client made them, by their ids.
+    calls: HashMap<String, Value>,
+    /// Calls to be repeated, with what is asked in them.
+    rounds: Vec<(Value, Value)>,
+    claims: Vec<String>,
+    elicit_ids: Vec<String>,
+    /// Requests that the client was sent.
+    asked: Vec<Value>,
+    /// Requests that each process of the server was sent.
+    at_server: Vec<(ServerId, Value)>,
+    /// The server's own questions without an answer.
+    server_asks: HashSet<(bool, u64)>,
+    page: BTreeMap<QuestionId, Box<Elicitation>>,
+    seen: HashSet<QuestionId>,
+    news: Vec<Input>,
+    met: Met,
+}
+
+impl Walk {
+    fn new(seed: u64) -> Self {
+        let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut pick = |from: &[&str]| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            from[random as usize % from.len()].to_owned()
+        };
+        let mut choices = choices(&pick(&[
+            "client,page",
+            "page",
+            "client,model",
+            "client,page,model",
+            "client",
+        ]));
+        choices.flags.confirm = Some(match &*pick(&["never", "never", "never", "all"]) {
+            "all" => Confirm::All,
+            _ => Confirm::Never,
+        });
+        let (client, server) = (pick(&["modern", "legacy"]), pick(&["modern", "legacy"]));
+        Self {
+            session: Session::new(Setup::new(choices), ServerEra::Auto),
+            now: Instant::now(),
+            random,
+            is_modern_client: client == "modern",
+            is_modern_server: server == "modern",
+            next_id: 0,
+            waits: HashSet::new(),
+            calls: HashMap::new(),
+            rounds: Vec::new(),
+            claims: Vec::new(),
+            elicit_ids: Vec::new(),
+            asked: Vec::new(),
+            at_server: Vec::new(),
+            server_asks: HashSet::new(),
+            page: BTreeMap::new(),
+            seen: HashSet::new(),
+            news: Vec::new(),
+            met: Met::default(),
+        }
+    }
+
+    fn walks(mut self) -> Met {
+        if !self.is_modern_client {
+            let capabilities = self.capabilities();
+            let opening = json!({"method": "initialize", "params": {"protocolVersion": "2025-11-25",
+                "capabilities": capabilities, "clientInfo": {"name": "c", "version": "1"}}});
+            self.requests(opening);
+        }
+        for _ in 0..STEPS {
+            self.step();
+        }
+        // Whatever waits has an end.
+        for _ in 0..50 {
+            self.passes(Duration::from_secs(60 * 60));
+        }
+        assert!(
+            self.server_asks.is_empty(),
+            "questions without an end: {:?}",
+            self.server_asks
+        );
+        self.on(Input::ServerGone(ServerId::First, "ended".to_owned()));
+        assert!(
+            self.waits.is_empty(),
+            "requests without an answer: {:?}",
+            self.waits
+        );
+        assert!(self.page.is_empty(), "questions are left on the desk");
+        Met {
+            rounds: self.rounds.len(),
+            claims: self.claims.len(),
+            models: self.elicit_ids.len(),
+            on_desk: self.seen.len(),
+            ..self.met
+        }
+    }
+
+    fn random(&mut self, below: usize) -> usize {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        (self.random >> 11) as usize % below
+    }
+
+    fn capabilities(&mut self) -> Value {
+        let all = [
+            json!({}),
+            json!({"elicitation": {}}),
+            json!({"elicitation": {"form": {}, "url": {}}}),
+            json!({"elicitation": {"form": {}}, "sampling": {}, "roots": {}}),
+        ];
+        all[self.random(all.len())].clone()
+    }
+
+    fn step(&mut self) {
+        match self.random(16) {
+            0..=2 => self.calls(),
+            3..=5 => self.server_answers(),
+            6 | 7 => self.server_asks(),
+            8 | 9 => self.client_answers(),
+            10 => self.repeats(),
+            11 => self.collects(),
+            12 => self.person(),
+            13 => {
+                let seconds = [0, 1, 10, 46, 61, 301][self.random(6)];
+                self.passes(Duration::from_secs(seconds));
+            }
+            14 => self.takes_back(),
+            _ => self.progresses(),
+        }
+    }
+
+    /// The client makes a request.
+    fn calls(&mut self) {
+        let (method, params) = [
+            ("tools/call", json!({"name": "book", "arguments": {"a": 1}})),
+            ("tools/call", json!({"name": "pay"})),
+            ("prompts/get", json!({"name": "p"})),
+            ("tools/list", json!({})),
+            ("resources/read", json!({"uri": "a:b"})),
+        ][self.random(5)]
+        .clone();
+        let mut request = json!({"method": method, "params": params});
+        if self.is_modern_client {
+            request = modern(0, method, params, Value::Null);
+            request["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+                self.capabilities();
+        }
+        if self.random(2) == 0 {
+            request["params"]["_meta"]["progressToken"] = format!("t{}", self.next_id).into();
+        }
+        self.requests(request);
+    }
+
+    fn requests(&mut self, mut request: Value) {
+        self.next_id += 1;
+        request["jsonrpc"] = "2.0".into();
+        request["id"] = self.next_id.into();
+        self.waits.insert(request["id"].to_string());
+        self.calls
+            .insert(request["id"].to_string(), request.clone());
+        self.on(Input::Client(Frame::write(&request)));
+    }
+
+    /// The server answers a request, in one of the ways that it may.
+    fn server_answers(&mut self) {
+        if self.at_server.is_empty() {
+            return;
+        }
+        let at = self.random(self.at_server.len());
+        let (server, request) = self.at_server.remove(at);
+        let round = |requests: Value| json!({"resultType": "input_required", "inputRequests": requests, "requestState": "theirs"});
+        let form = json!({"method": "elicitation/create", "params": day()});
+        let link = json!({"method": "elicitation/create", "params": link()});
+        let sampling = json!({"method": "sampling/createMessage", "params": {"messages": []}});
+        let links = json!({"code": -32042, "message": "Sign in", "data": {"elicitations": [link["params"]]}});
+        let is_modern = self.is_modern_server == (server == ServerId::First);
+        let answer = match self.random(8) {
+            0 if is_modern => json!({"result": round(json!({"k": form}))}),
+            1 if is_modern => {
+                json!({"result": round(json!({"k": form, "l": link, "m": sampling}))})
+            }
+            2 if is_modern => {
+                json!({"result": {"resultType": "input_required", "requestState": "again"}})
+            }
+            3 => json!({"error": links}),
+            4 => json!({"error": {"code": -32603, "message": "broken"}}),
+            5 => {
+                json!({"error": {"code": -32600, "message": "Cannot send 'elicitation/create': this transport context has no back-channel for server-initiated requests."}})
+            }
+            _ if request["method"] == "tools/list" => {
+                json!({"result": {"tools": [{"name": "book"}]}})
+            }
+            _ => json!({"result": {"content": []}}),
+        };
+        self.answers(server, &request["id"], answer);
+    }
+
+    fn answers(&mut self, from: ServerId, id: &Value, mut answer: Value) {
+        answer["jsonrpc"] = "2.0".into();
+        answer["id"] = id.clone();
+        self.server(from, answer);
+    }
+
+    fn server(&mut self, from: ServerId, message: Value) {
+        let (frame, during) = (Frame::write(&message), None);
+        self.on(Input::Server {
+            from,
+            frame,
+            during,
+        });
+    }
+
+    /// The server asks something by a request.
+    fn server_asks(&mut self) {
+        self.next_id += 1;
+        let id = self.next_id;
+        let (method, params) = [
+            ("elicitation/create", day()),
+            ("elicitation/create", day()),
+            ("elicitation/create", link()),
+            ("sampling/createMessage", json!({"messages": []})),
+            ("roots/list", json!({})),
+        ][self.random(5)]
+        .clone();
+        if method == "elicitation/create" {
+            self.server_asks.insert((true, id));
+        }
+        self.server(
+            ServerId::First,
+            json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}),
+        );
+    }
+
+    /// The client answers a request, perhaps at once, perhaps badly.
+    fn client_answers(&mut self) {
+        if self.asked.is_empty() {
+            return;
+        }
+        let at = self.random(self.asked.len());
+        let request = self.asked.remove(at);
+        if self.random(3) > 0 {
+            self.passes(Duration::from_secs(1));
+        }
+        let mut answer = self.answer();
+        answer = match self.random(6) {
+            0 => json!({"error": {"code": -32601, "message": "no"}}),
+            _ => json!({"result": answer}),
+        };
+        answer["jsonrpc"] = "2.0".into();
+        answer["id"] = request["id"].clone();
+        self.on(Input::Client(Frame::write(&answer)));
+    }
+
+    fn answer(&mut self) -> Value {
+        [
+            json!({"action": "accept", "content": {"day": "2026-11-16"}}),
+            json!({"action": "accept", "content": {"day": "xyzzy"}}),
+            json!({"action": "decline"}),
+            json!({"action": "cancel"}),
+        ][self.random(4)]
+        .clone()
+    }
+
+    /// The client repeats a call, with answers to some of what it was asked.
+    fn repeats(&mut self) {
+        if self.rounds.is_empty() {
+            return;
+        }
+        let at = self.random(self.rounds.len());
+        let (call, round) = self.rounds[at].clone();
+        let mut again = call;
+        let mut responses = json!({});
+        for (key, _) in round["inputRequests"].as_object().into_iter().flatten() {
+            if self.random(4) > 0 {
+                responses[key] = self.answer();
+            }
+        }
+        self.passes(Duration::from_secs(1));
+        again["params"]["requestState"] = round["requestState"].clone();
+        again["params"]["inputResponses"] = responses;
+        self.requests(again);
+    }
+
+    /// The client collects a result, or its model answers a question.
+    fn collects(&mut self) {
+        let answers = self.random(2) == 0 && !self.elicit_ids.is_empty();
+        let params = if answers {
+            let at = self.random(self.elicit_ids.len());
+            let mut arguments = self.answer();
+            arguments["elicitId"] = self.elicit_ids[at].as_str().into();
+            json!({"name": "sendElicitationResult", "arguments": arguments})
+        } else if !self.claims.is_empty() {
+            let at = self.random(self.claims.len());
+            json!({"name": "awaitElicitation", "arguments": {"claim": self.claims[at]}})
+        } else {
+            return;
+        };
+        let request = match self.is_modern_client {
+            true => modern(0, "tools/call", params, Value::Null),
+            false => json!({"method": "tools/call", "params": params}),
+        };
+        self.requests(request);
+    }
+
+    /// A person does something about a question on the desk.
+    fn person(&mut self) {
+        let questions: Vec<QuestionId> = self.page.keys().copied().collect();
+        if questions.is_empty() {
+            return;
+        }
+        let question = questions[self.random(questions.len())];
+        let answer = match self.random(4) {
+            0 => return self.on(Input::Opened(question, PAGE)),
+            1 => Answer::Declined { reason: None },
+            _ => accepted(&self.page[&question]),
+        };
+        self.page.remove(&question);
+        self.on(Input::Ended(question, Outcome::Answered(answer, PAGE)));
+    }
+
+    /// The client or the server takes something back.
+    fn takes_back(&mut self) {
+        let id = json!(1 + self.random(self.next_id.max(1) as usize));
+        let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+        if self.random(2) == 0 {
+            // Its answer may still come, or not any more.
+            self.waits.remove(&id.to_string());
+            self.on(Input::Client(Frame::write(&cancel)));
+        } else {
+            self.server_asks
+                .remove(&(true, id.as_u64().unwrap_or_default()));
+            self.server(ServerId::First, cancel);
+        }
+    }
+
+    fn progresses(&mut self) {
+        let params =
+            json!({"progressToken": format!("t{}", self.random(20)), "progress": self.random(5)});
+        self.server(
+            ServerId::First,
+            json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}),
+        );
+    }
+
+    /// Time passes, with every stop that the session asks for.
+    fn passes(&mut self, time: Duration) {
+        let until = self.now + time;
+        for _ in 0..10_000 {
+            let Some(at) = self.session.wakes_at().filter(|at| *at <= until) else {
+                break;
+            };
+            self.now = self.now.max(at);
+            self.on(Input::Woke);
+        }
+        self.now = until;
+        // The desk ends what waited for too long.
+        if time >= Duration::from_secs(300) {
+            for question in std::mem::take(&mut self.page).into_keys() {
+                self.on(Input::Ended(question, Outcome::TimedOut));
+            }
+        }
+    }
+
+    fn on(&mut self, input: Input) {
+        let mut out = Vec::new();
+        self.session.on(self.now, input, &mut out);
+        for output in out {
+            match output {
+                Output::ToClient(frame) => self.client_hears(&read(frame)),
+                Output::ToServer(server, frame) => self.server_hears(server, read(frame)),
+                Output::StartSecond => self.met.second += 1,
+                Output::Noise(_) => {}
+                Output::Ask(question, elicitation) => {
+                    assert!(self.seen.insert(question), "{question:?} is asked twice");
+                    self.page.insert(question, elicitation);
+                    self.news.push(Input::Asked(question, Default::default()));
+                }
+                Output::Withdraw(question, why) => {
+                    if self.page.remove(&question).is_some() {
+                        self.news
+                            .push(Input::Ended(question, Outcome::Withdrawn(why)));
+                    }
+                }
+                Output::Complete(question, by) => {
+                    if let Some(elicitation) = self.page.remove(&question) {
+                        let answer = accepted(&elicitation);
+                        self.news
+                            .push(Input::Ended(question, Outcome::Answered(answer, by)));
+                    }
+                }
+            }
+        }
+        for input in std::mem::take(&mut self.news) {
+            self.on(input);
+        }
+    }
+
+    fn client_hears(&mut self, message: &Value) {
+        let id = message["id"].to_string();
+        if message.get("method").is_some() {
+            if message.get("id").is_some() {
+                self.asked.push(message.clone());
+            } else if message["method"] == "notifications/cancelled" {
+                let gone = &message["params"]["requestId"];
+                self.asked.retain(|asked| asked["id"] != *gone);
+            }
+            return;
+        }
+        self.met.answers += 1;
+        let is_known = self.waits.remove(&id);
+        let call = self.calls.remove(&id);
+        assert!(
+            is_known || call.is_some(),
+            "answered twice, or never asked: {message}"
+        );
+        let result = &message["result"];
+        let is_ours = |state: &str| state != "theirs" && state != "again";
+        if let Some(call) = call
+            && result["requestState"].as_str().is_some_and(is_ours)
+        {
+            self.rounds.push((call, result.clone()));
+        }
+        let told = &result["_meta"];
+        self.claims.extend(
+            told["dev.midcall/waiting"]["claim"]
+                .as_str()
+                .map(str::to_owned),
+        );
+        self.elicit_ids.extend(
+            told["elicitationPending"]["elicitId"]
+                .as_str()
+                .map(str::to_owned),
+        );
+    }
+
+    fn server_hears(&mut self, server: ServerId, message: Value) {
+        let is_modern = self.is_modern_server == (server == ServerId::First);
+        match message["method"].as_str() {
+            None => {
+                let id = message["id"].as_u64().unwrap_or_default();
+                self.server_asks.remove(&(true, id));
+            }
+            Some("server/discover") => {
+                let answer = match is_modern {
+                    true => json!({"result": discovered()}),
+                    false => json!({"error": {"code": -32601, "message": "?"}}),
+                };
+                self.opens(server, &message, answer);
+            }
+            Some("initialize") => {
+                let answer = match is_modern {
+                    true => json!({"error": {"code": -32601, "message": "?"}}),
+                    false => json!({"result": initialized()}),
+                };
+                self.opens(server, &message, answer);
+            }
+            Some(_) if message.get("id").is_some() => self.at_server.push((server, message)),
+            Some(_) => {}
+        }
+    }
+
+    /// A server answers what opens it at once.
+    fn opens(&mut self, from: ServerId, request: &Value, mut answer: Value) {
+        answer["jsonrpc"] = "2.0".into();
+        answer["id"] = request["id"].clone();
+        let (frame, during) = (Frame::write(&answer), None);
+        self.news.push(Input::Server {
+            from,
+            frame,
+            during,
+        });
+    }
+}
+
+fn read(frame: Frame) -> Value {
+    serde_json::from_slice(&frame.into_bytes()).unwrap()
+}
+
+fn day() -> Value {
+    crate::session::world::day()
+}
+
+fn link() -> Value {
+    crate::session::world::link()
+}
+
+/// A yes: the form as it is, or a no if that doesn't do.
+fn accepted(elicitation: &Elicitation) -> Answer {
+    let checked = match &elicitation.wanted {
+        Wanted::Form(form) => form.check(Values::default()).ok(),
+        Wanted::Link(link) => link.consent(),
+    };
+    checked.map_or(Answer::Cancelled, Answer::Accepted)
+}
