@@ -211,18 +211,22 @@ impl Calls {
     }
 
     /// The call that the client is asked in: of those that a question can have come up in, the first that declared
-    /// the ability.
-    pub fn askable(&self, ability: Ability, origin: Origin) -> Option<CallId> {
-        if let Origin::Only(call) = origin {
-            let found = self.get(call)?;
-            return abilities(found).any(|it| it == ability).then_some(call);
-        }
+    /// the ability. Where several clients share the server (`is_shared`), one that the server doesn't have is another's.
+    pub fn askable(&self, ability: Ability, origin: Origin, is_shared: bool) -> Option<CallId> {
+        let (server, next) = match origin {
+            Origin::Before(server, next) => (server, next),
+            Origin::Only(call) => {
+                let found = self.get(call)?;
+                return abilities(found).any(|it| it == ability).then_some(call);
+            }
+        };
         let first = (ability, (false, false), CallId(0));
         let last = (ability, (true, true), CallId(u64::MAX));
-        let mut calls = self.index.askable.range(first..=last).map(|(_, _, id)| *id);
-        calls.find(|id| match (origin, self.get(*id)) {
-            (Origin::Before(server, next), Some(call)) => call.server == server && *id < next,
-            _ => false,
+        let calls = self.index.askable.range(first..=last);
+        let mut calls = calls.map(|(_, _, id)| *id).filter(|id| *id < next);
+        calls.find(|id| {
+            let call = self.get(*id).filter(|call| call.server == server);
+            call.is_some_and(|call| !is_shared || call.is_at_server())
         })
     }
 
@@ -314,7 +318,7 @@ impl Index {
         if let Some(token) = token(call) {
             self.tokens.insert((token.into(), id));
         }
-        for name in call.audience.all_names() {
+        for name in names(call) {
             self.names.insert(name, id);
         }
         if call.is_at_server() {
@@ -342,7 +346,7 @@ impl Index {
         if let Some(token) = token(call) {
             self.tokens.remove(&(token.into(), id));
         }
-        for name in call.audience.all_names() {
+        for name in names(call) {
             self.names.remove(&name);
         }
         if call.is_at_server() {
@@ -413,6 +417,12 @@ fn client_ids(call: &Call) -> impl Iterator<Item = &Id> {
         call.request.told == TellBy::Requests && call.is_open() && call.audience.maker().is_none();
     let first = is_kept.then_some(&call.request.id);
     waiters.iter().map(|waiter| &waiter.id).chain(first)
+}
+
+/// What a client can come back for a call by. For one that was taken back, nobody can.
+fn names(call: &Call) -> impl Iterator<Item = Name> {
+    let is_cancelled = matches!(call.stage(), Stage::Cancelled(_));
+    call.audience.all_names().filter(move |_| !is_cancelled)
 }
 
 /// The task of 2025-11-25 that runs for a call, unknown to the client.

@@ -91,9 +91,16 @@ impl Session {
         }
         let settled = match is_servers {
             true => settled,
-            false => question
-                .said(now, members, &self.setup.limits)
-                .map_or(nobody, Settled::Ended),
+            false => match settled {
+                Settled::Response(told)
+                    if told.peek().is_some_and(|(_, it)| it.result.is_some()) =>
+                {
+                    question
+                        .said(now, members, &self.setup.limits)
+                        .map_or(nobody, Settled::Ended)
+                }
+                _ => nobody,
+            },
         };
         self.settle(now, question, settled, out);
     }

@@ -103,14 +103,14 @@ impl Session {
             return self.turn_away(now, wanted_by, nobody(Withdrawn::ByServer), out);
         }
         let questions = &self.ledger.questions;
-        let is_used = questions.asked_by(from, &id).is_some() || self.passed.has(&id);
+        let is_used = questions.asked_by(from, &id).is_some() || self.passed.is(from, &id);
         if is_used || questions.len() >= MOST_QUESTIONS {
             let why = "this id is in use, or too many questions are open".to_owned();
             let refused = Settled::Refused(code::INVALID_REQUEST, why);
             return self.turn_away(now, wanted_by, refused, out);
         }
         // Another server may ask by the same id.
-        let is_taken = questions.asked_to(&id).is_some();
+        let is_taken = questions.asked_to(&id).is_some() || self.passed.has(&id);
         let (request, id) = match is_taken {
             true => {
                 let own = self.own_ids.fresh();
@@ -289,7 +289,7 @@ impl Session {
             }
             WantedBy::Request(..) | WantedBy::Sampling(..) => question.origin,
         };
-        self.ledger.calls.askable(ability, origin)
+        self.ledger.calls.askable(ability, origin, self.is_shared)
     }
 
     /// Puts a question to the client: by a request, or in the result of a call.
@@ -418,21 +418,29 @@ impl Session {
             if is_modern && self.passed.are_many() {
                 return out.push(Output::ToServer(from, too_many_requests(&id)));
             }
-            self.passed.add(from, id);
+            let is_taken = self.passed.has(&id) || self.ledger.questions.asked_to(&id).is_some();
+            if is_taken && !self.passed.is(from, &id) {
+                let own = self.own_ids.fresh();
+                out.push(Output::ToClient(frame.with_id(&own)));
+                return self.passed.add(own, from, id);
+            }
+            self.passed.add(id.clone(), from, id);
             return out.push(Output::ToClient(frame.clone()));
         }
         let Some((crate::frame::Kind::Request { method, .. }, members)) = frame.peek() else {
             return;
         };
         let ability = super::result::ability_of(&method);
-        let host = ability.and_then(|ability| self.ledger.calls.askable(ability, origin));
+        let host =
+            ability.and_then(|ability| self.ledger.calls.askable(ability, origin, self.is_shared));
         if host.is_none() {
             return out.push(refused(
                 "midcall: the client cannot do this",
                 code::METHOD_NOT_FOUND,
             ));
         }
-        if self.ledger.questions.len() >= MOST_QUESTIONS {
+        let is_used = self.ledger.questions.asked_by(from, &id).is_some();
+        if is_used || self.ledger.questions.len() >= MOST_QUESTIONS {
             return out.push(refused(
                 "midcall: too many questions are open",
                 code::INVALID_REQUEST,

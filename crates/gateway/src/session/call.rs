@@ -427,6 +427,7 @@ impl Session {
                     .and_then(server::legacy::as_task)
             })
             .flatten();
+        let is_sent_as_task = task.is_some(); // Else the client makes a task of it by itself.
         // The server has answered the first of them, and no id may be used twice.
         let is_free = self.ledger.calls.at_server(at, &call.request.id).is_none();
         let server_id = match is_first && is_free && task.is_none() {
@@ -448,7 +449,7 @@ impl Session {
         let sent = Sent {
             id: server_id,
             is_again: !is_first,
-            task: is_task.then_some(LegacyTask::Starting),
+            task: is_sent_as_task.then_some(LegacyTask::Starting),
         };
         self.ledger.calls.change(id, |call| {
             call.on(now, Happened::Sent(sent));

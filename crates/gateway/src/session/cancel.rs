@@ -40,7 +40,11 @@ impl Session {
             );
         }
         let Some(call) = self.ledger.calls.by_id(&id) else {
-            return self.pass_cancel(frame, out);
+            // A request that was told to come back has its answer, but its server still works on it.
+            return match self.ledger.calls.at_server(ServerId::First, &id) {
+                Some(_) => {}
+                None => self.pass_cancel(frame, out),
+            };
         };
         let only_collects = self.ledger.calls.change(call, |call| {
             let is_collector =
@@ -143,7 +147,7 @@ impl Session {
         };
         out.extend(cancel.map(|cancel| Output::ToServer(at, cancel)));
         let is_starting = sent.task == Some(LegacyTask::Starting);
-        if is_starting || (may_be_task && self.ledger.calls.cancelled() < MOST_CANCELLED) {
+        if (is_starting || may_be_task) && self.ledger.calls.cancelled() < MOST_CANCELLED {
             self.ledger
                 .calls
                 .change(id, |call| call.on(now, Happened::TakenBack));
@@ -256,7 +260,8 @@ impl Session {
             }
             return;
         }
-        if self.passed.remove(&id).is_some() {
+        if self.passed.is(from, &id) {
+            self.passed.remove(&id);
             return out.push(Output::ToClient(frame.clone()));
         }
         if is_modern {

@@ -141,7 +141,7 @@ impl Session {
             return self.heard(now, question, frame, members, out);
         }
         match self.passed.remove(id) {
-            Some(server) => out.push(Output::ToServer(server, frame.clone())),
+            Some((server, id)) => out.push(Output::ToServer(server, frame.with_id(&id))),
             // It came twice or too late, or nobody asked.
             None => tracing::debug!("an answer of the client was dropped: nobody waits for it"),
         }

@@ -140,6 +140,8 @@ impl Session {
         };
         let links: Option<Vec<Elicitation>> = needed.elicitations.iter().map(read).collect();
         let Some(links) = links else { return false };
+        let questions = self.ledger.questions_of(id);
+        self.end_questions(now, id, questions, Withdrawn::ByServer, out);
         let happened = Happened::Links {
             asks: links.len(),
             error: frame.kept(),

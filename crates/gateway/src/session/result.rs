@@ -290,6 +290,8 @@ impl Session {
             return false;
         }
         let tool = call.request.tool();
+        let questions = self.ledger.questions_of(id);
+        self.end_questions(now, id, questions, Withdrawn::ByServer, out);
         let todo = self.ledger.calls.change(id, |call| {
             let todo = call.on(now, Happened::WrongEra);
             if todo == Todo::Send {
@@ -389,7 +391,8 @@ impl Session {
             self.ledger.questions.add(question);
             return out.push(Output::ToClient(request));
         }
-        let host = ability.and_then(|ability| self.ledger.calls.askable(ability, origin));
+        let host =
+            ability.and_then(|ability| self.ledger.calls.askable(ability, origin, self.is_shared));
         if host.is_some() {
             self.ask_in_round(now, question, host, None);
         } else {
@@ -582,7 +585,7 @@ impl Session {
             let host = self
                 .ledger
                 .calls
-                .askable(ability, question.origin)
+                .askable(ability, question.origin, self.is_shared)
                 .filter(|_| !self.is_shared);
             match host {
                 Some(_) => {

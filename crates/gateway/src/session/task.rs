@@ -214,6 +214,7 @@ impl Session {
             .collect();
         for question in self.unwanted(id, &keys) {
             self.drop_question(question, Withdrawn::ByServer, out);
+            self.left_round(now, id);
         }
         self.ledger.calls.change(id, |call| {
             if let Some(task) = call.task_mut() {

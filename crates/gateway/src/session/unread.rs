@@ -33,7 +33,7 @@ impl Session {
             TellBy::Results => self
                 .ledger
                 .calls
-                .askable(Ability::Form, asking.origin)
+                .askable(Ability::Form, asking.origin, self.is_shared)
                 .is_some(),
         };
         let may_pass = why.is_unknown() && can && !has_link;

@@ -83,6 +83,9 @@ fn set_meta(told: &mut Object<'_>, facts: &ServerFacts, offer: &Offer<'_>) {
     let mut capabilities = Value::Object(capabilities);
     if facts.makes_tasks {
         // Tasks are kept from the client. A server that isn't told may run a call and then refuse it.
+        if !capabilities["extensions"].is_object() {
+            capabilities["extensions"] = json!({});
+        }
         capabilities["extensions"][TASKS_EXTENSION] = json!({});
     }
     told.put(meta::PROTOCOL_VERSION, &Revision::V2026_07_28);

@@ -184,3 +184,70 @@ fn a_result_waits_ten_minutes_for_a_client_that_was_told_to_come_back() {
     world.client(again(2, &state));
     assert_eq!(world.told_client()["result"]["content"], json!([]));
 }
+
+#[test]
+fn a_task_that_a_client_makes_is_its_own() {
+    let mut world = World::new("client,page");
+    world.client(initialize(0, json!({})));
+    world.server_answers(json!({"protocolVersion": "2025-11-25", "capabilities": {"tasks": {"requests": {"tools": {"call": {}}}}},
+        "serverInfo": {"name": "books", "version": "2"}}));
+    world.to_client.clear();
+    world.lists(json!([{"name": "research", "execution": {"taskSupport": "required"}}]));
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "research", "task": {"ttl": 1}}});
+    world.client(call.clone());
+    assert_eq!(world.told_server(), call);
+    let started = json!({"jsonrpc": "2.0", "id": 1, "result": {"task": {"taskId": "t", "status": "working"}}});
+    world.server(started.clone());
+    assert_eq!(world.told_client(), started);
+    let news = json!({"jsonrpc": "2.0", "method": "notifications/tasks/status", "params": {"taskId": "t", "status": "working"}});
+    world.server(news.clone());
+    assert_eq!(world.told_client(), news);
+    assert!(world.to_server.is_empty());
+}
+
+/// A server that makes tasks, and a modern client that knows nothing of them.
+fn with_tasks() -> World {
+    let mut tasks = discovered();
+    tasks["capabilities"]["extensions"] = json!({"io.modelcontextprotocol/tasks": {}});
+    let mut world = World::new("client,page");
+    world.client(modern(0, "server/discover", json!({}), both()));
+    world.server_answers(tasks.clone());
+    world.server_answers(tasks);
+    world.to_client.clear();
+    world.to_server.clear();
+    world
+}
+
+#[test]
+fn nobody_comes_back_for_a_call_that_was_taken_back() {
+    let mut world = with_tasks();
+    let call = |id: u64, more: Value| {
+        let mut params = json!({"name": "book"});
+        params
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        modern(id, "tools/call", params, both())
+    };
+    world.client(call(1, json!({})));
+    let sent = world.told_server();
+    world.server(json!({"jsonrpc": "2.0", "id": sent["id"], "result": {"resultType": "input_required", "inputRequests": asks("k", day())}}));
+    let state = world.told_client()["result"]["requestState"].clone();
+    let back = json!({"requestState": state, "inputResponses": {"k": monday()}});
+    world.client(call(2, back.clone()));
+    world.to_server.clear();
+    world.client(
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}),
+    );
+    world.client(call(3, back));
+    assert_eq!(world.told_client()["error"]["code"], -32602);
+}
+
+#[test]
+fn capabilities_may_be_anything() {
+    for extensions in [json!(1), json!("x"), json!([1]), json!(true), Value::Null] {
+        let mut world = with_tasks();
+        world.client(call(1, "c", json!({"extensions": extensions}), None));
+        assert_eq!(world.told_server()["method"], "tools/call");
+    }
+}
