@@ -13,7 +13,7 @@
 //! | [`AddedTool`], [`await_tool`], [`send_tool`], [`ToolList`] | the added tools, and the list that they are in |
 //! | [`Pending`], [`Waiting`] | what a call returns instead of its result |
 //! | [`ModelAnswer`] | what comes back |
-//! | [`unfit`], [`unknown_claim`], [`error`] | what is told when nothing comes of it |
+//! | [`unfit`], [`unknown_claim`], [`error`] | the results of a call that could not be done: an answer that doesn't fit, a claim that isn't known, anything else |
 //!
 //! Elsewhere: the call that waits meanwhile, which questions are open, and who may answer them
 //! (the gateway's session, `midcall-server`'s `park`).

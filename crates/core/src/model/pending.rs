@@ -7,9 +7,9 @@ use crate::catalog::Locale;
 use crate::elicitation::Elicitation;
 use crate::wire::{ElicitationPending, meta};
 
-/// A question for a model: it came up in a call, whose client is told to have it asked.
+/// The result of a call that tells the client's model what to ask the person.
 pub struct Pending<'a> {
-    /// The name of the question. Whoever knows it can answer.
+    /// The secret that identifies the question: anyone who has it can answer.
     pub elicit_id: &'a str,
     /// The server that asks.
     pub server: &'a str,
@@ -24,10 +24,10 @@ pub struct Pending<'a> {
     pub is_structured: bool,
 }
 
-/// What a client is told that waits for a result.
+/// How a client is told to collect the result of a call later.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Waiting {
-    /// When the question closes by itself.
+    /// The question's deadline (RFC 3339).
     pub deadline: Option<String>,
     /// Where it can be answered, without any key.
     pub page: Option<String>,

@@ -24,7 +24,7 @@ use super::{JsonObject, members::put};
 /// ```
 #[derive(Clone, Copy)] // No Debug: the id is a secret, and a schema may repeat what a person typed
 pub struct ElicitationPending<'a> {
-    /// The name of the question. Whoever knows it can answer.
+    /// The secret that identifies the question: anyone who has it can answer.
     pub elicit_id: &'a str,
     /// What the person is asked.
     pub message: &'a str,

@@ -179,7 +179,7 @@ impl Audience {
         names.is_some_and(|it| it.states.contains(&name) && it.digest.as_ref() == Some(digest))
     }
 
-    /// Hears how far the server says the call is. Returns how far the client is told that it is, if that differs.
+    /// Takes the server's progress. Returns the progress to tell the client instead, if the server's doesn't rise.
     pub fn hear(&mut self, progress: f64) -> Option<f64> {
         if self.progress.is_none_or(|told| progress > told) {
             self.progress = Some(progress);

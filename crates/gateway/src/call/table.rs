@@ -113,7 +113,7 @@ impl Calls {
         Some(changed)
     }
 
-    /// Hears how far a server says a call is. Returns how far the client is told that it is, if that differs.
+    /// Takes a server's progress for a call. Returns the progress to tell the client instead, if the server's doesn't rise.
     pub fn hear(&mut self, id: CallId, progress: f64) -> Option<f64> {
         self.table.get_mut(&id)?.audience.hear(progress)
     }
