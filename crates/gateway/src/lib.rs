@@ -14,6 +14,7 @@ pub mod frame;
 mod http;
 mod leg;
 mod local;
+mod moment;
 mod printer;
 mod relay;
 #[doc(hidden)]

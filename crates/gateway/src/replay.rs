@@ -9,10 +9,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
+use crate::moment::Moment;
 use midcall_core::catalog::Locale;
 use midcall_core::{Answer, Asker, Elicitation, Limits, Values, Wanted};
 use midcall_desk::{By, Outcome, Route};
-use tokio::time::Instant;
 
 use crate::frame::{Frame, Id, Kind};
 use crate::route::{Choices, Confirm, OnUnavailable, Policy, ServerEra, Setting, Setup};
@@ -69,11 +69,11 @@ struct Side {
 
 struct Stage {
     session: Session,
-    now: Instant,
+    now: Moment,
     client: Side,
     server: Side,
     /// Questions that wait for a person, and until when.
-    page: BTreeMap<QuestionId, (Box<Elicitation>, Instant)>,
+    page: BTreeMap<QuestionId, (Box<Elicitation>, Moment)>,
     /// Every question that was ever put there.
     asked: Vec<QuestionId>,
     /// Bytes that came in, and that went out.
@@ -106,7 +106,7 @@ impl Stage {
         });
         Some(Self {
             session: Session::new(setup, ServerEra::Auto),
-            now: Instant::now(),
+            now: Moment::now(),
             client: Side::default(),
             server: Side::default(),
             page: BTreeMap::new(),

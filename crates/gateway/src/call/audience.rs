@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use tokio::time::Instant;
+use crate::moment::Moment;
 
 use super::{Declared, Name};
 use crate::frame::Id;
@@ -18,7 +18,7 @@ pub struct Audience {
     /// What the client declared with its latest request for this call; none if the connection says it.
     pub declared: Option<Box<Declared>>,
     /// When a client that was told to come back has been away too long.
-    pub away_until: Option<Instant>,
+    pub away_until: Option<Moment>,
     /// How many questions the client got in this call.
     pub asked: usize,
     /// How far the call is, as the client was told. Every word about it must be further.
@@ -31,9 +31,9 @@ pub struct Waiter {
     pub id: Id,
     /// What the client wants to hear of progress by, as JSON.
     pub token: Option<Box<[u8]>>,
-    pub since: Instant,
+    pub since: Moment,
     /// When a request that only collects the result has waited long enough.
-    pub until: Option<Instant>,
+    pub until: Option<Moment>,
     /// The claim that it collects the result by.
     pub claim: Option<Box<str>>,
 }
@@ -60,7 +60,7 @@ const STEP: f64 = 1e-6;
 
 impl Waiter {
     /// A request of the client for a call. `token`: what it wants to hear of progress by, as JSON.
-    pub fn new(now: Instant, id: Id, token: Option<&[u8]>) -> Self {
+    pub fn new(now: Moment, id: Id, token: Option<&[u8]>) -> Self {
         Self {
             id,
             token: token.map(Into::into),
@@ -119,13 +119,13 @@ impl Audience {
     }
 
     /// Takes out the requests that have collected for long enough.
-    pub fn late(&mut self, now: Instant) -> Vec<Waiter> {
+    pub fn late(&mut self, now: Moment) -> Vec<Waiter> {
         let is_late = |waiter: &mut Waiter| waiter.until.is_some_and(|until| until <= now);
         self.waiters.extract_if(.., is_late).collect()
     }
 
     /// When the next request has collected for long enough.
-    pub fn late_at(&self) -> Option<Instant> {
+    pub fn late_at(&self) -> Option<Moment> {
         self.waiters.iter().filter_map(|waiter| waiter.until).min()
     }
 

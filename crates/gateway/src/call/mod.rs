@@ -28,9 +28,9 @@ pub use rounds::{Answers, Rounds};
 pub use stage::{Happened, Sent, Stage, Todo};
 pub use task::{LegacyTask, MOST_MISSES, Task, Update};
 
+use crate::moment::Moment;
 pub use midcall_core::model::Waiting;
 use midcall_core::wire::Modes;
-use tokio::time::Instant;
 
 use crate::frame::{Frame, Id, Object};
 
@@ -80,7 +80,7 @@ pub struct Request {
     pub is_cacheable: bool,
     /// True if it wants log messages.
     pub is_loud: bool,
-    pub since: Instant,
+    pub since: Moment,
 }
 
 /// What a request is for, as far as that matters here.

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use crate::moment::Moment;
 use midcall_core::catalog::Locale;
 use midcall_core::wire::{
     Action, Asked, ElicitRequestParams, ElicitResult, Revision, Telling, code, meta,
@@ -9,7 +10,6 @@ use midcall_core::wire::{
 use midcall_core::{Answer, Elicitation, Limits, Problem, Unfit, Values, Wanted, is_ambiguous};
 use midcall_desk::{By, Outcome, Route};
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use super::task::Raw;
 use super::{CallId, Name, ServerId, Waiting};
@@ -31,7 +31,7 @@ pub struct Question {
     pub origin: Origin,
     pub place: Place,
     /// When it ends by itself, unless that is for the desk to say.
-    pub deadline: Instant,
+    pub deadline: Moment,
     /// Who may be asked if nobody answers here.
     pub others: Routes,
     /// What those who wait for it are told.
@@ -81,7 +81,7 @@ pub enum Origin {
 pub enum Place {
     Client {
         at: AtClient,
-        since: Instant,
+        since: Moment,
         /// The form in words that the client knows, if those aren't the server's.
         rendition: Option<Box<Telling>>,
     },
@@ -160,7 +160,7 @@ impl Question {
         wanted_by: WantedBy,
         origin: Origin,
         place: Place,
-        deadline: Instant,
+        deadline: Moment,
     ) -> Self {
         let link = what.elicitation().and_then(link_name);
         Self {
@@ -241,12 +241,12 @@ impl Question {
     }
 
     /// When Midcall ends it. The desk ends its own.
-    pub fn ends_at(&self) -> Option<Instant> {
+    pub fn ends_at(&self) -> Option<Moment> {
         (!self.is_at_desk()).then_some(self.deadline)
     }
 
     /// Who answers, if the client does so now. An answer that is faster than a person can read isn't a person's.
-    pub fn by_client(&self, now: Instant) -> By {
+    pub fn by_client(&self, now: Moment) -> By {
         let is_fast = matches!(self.place, Place::Client { since, .. } if now.duration_since(since) < FASTEST_ANSWER.get());
         By {
             route: Route::Client,
@@ -257,7 +257,7 @@ impl Question {
     /// True if the client answered before a person can have read the question, and that answer doesn't count: a
     /// refusal, or whatever it says to a question of Midcall's own. `approves`: the client is known to approve on behalf
     /// of its user.
-    pub fn is_unattended(&self, now: Instant, result: Option<&[u8]>, approves: bool) -> bool {
+    pub fn is_unattended(&self, now: Moment, result: Option<&[u8]>, approves: bool) -> bool {
         if self.by_client(now).human || !matches!(self.what, What::Elicit(_)) {
             return false;
         }
@@ -273,7 +273,7 @@ impl Question {
     }
 
     /// What the client's response to a question of Midcall's own says; none if it asked nobody.
-    pub fn said(&self, now: Instant, members: &Members<'_>, limits: &Limits) -> Option<Outcome> {
+    pub fn said(&self, now: Moment, members: &Members<'_>, limits: &Limits) -> Option<Outcome> {
         let result = serde_json::from_slice(members.result?).ok()?;
         let result = ElicitResult::read(result).ok()?;
         let answer = self.elicitation()?.answer(result, limits);
@@ -284,7 +284,7 @@ impl Question {
 
     /// The client's response as the server is told it. One that can't be read or doesn't fit becomes an error, which
     /// says so without the values.
-    pub fn hear(&self, now: Instant, frame: &Frame, limits: &Limits) -> Result<Frame, Refused> {
+    pub fn hear(&self, now: Moment, frame: &Frame, limits: &Limits) -> Result<Frame, Refused> {
         let peeked = frame.peek();
         let result = peeked.as_ref().and_then(|(_, members)| members.result);
         let (Some(elicitation), Some(result)) = (self.elicitation(), result) else {

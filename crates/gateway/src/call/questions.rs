@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use tokio::time::Instant;
+use crate::moment::Moment;
 
 use super::{CallId, Name, Origin, Place, Question, QuestionId, ServerId, WantedBy};
 use crate::frame::Id;
@@ -13,7 +13,7 @@ pub struct Questions {
     open: BTreeMap<QuestionId, Question>,
     last: QuestionId,
     /// When they end by themselves.
-    deadlines: BTreeSet<(Instant, QuestionId)>,
+    deadlines: BTreeSet<(Moment, QuestionId)>,
     /// How many somebody other than the client thinks about.
     waiting: usize,
     /// Those that can have come up in several calls of a server, by the first call that they can't have come up in.
@@ -96,12 +96,12 @@ impl Questions {
     }
 
     /// When the next of them ends by itself.
-    pub fn ends_at(&self) -> Option<Instant> {
+    pub fn ends_at(&self) -> Option<Moment> {
         self.deadlines.first().map(|(at, _)| *at)
     }
 
     /// Those whose time is up.
-    pub fn late(&self, now: Instant) -> Vec<QuestionId> {
+    pub fn late(&self, now: Moment) -> Vec<QuestionId> {
         let late = self.deadlines.iter().take_while(|(at, _)| *at <= now);
         late.map(|(_, id)| *id).collect()
     }

@@ -2,9 +2,9 @@
 //!
 //! [`Call::on`] is a table, and the only code that changes a stage.
 
+use crate::moment::Moment;
 use midcall_core::wire::RequestState;
 use serde_json::Value;
-use tokio::time::Instant;
 
 use super::rounds::{Answers, MOST_PAUSES, MOST_ROUNDS};
 use super::task::Raw;
@@ -24,7 +24,7 @@ pub enum Stage {
         error: Option<Frame>,
     },
     /// The server only wants the call again, at this time.
-    Paused(Instant),
+    Paused(Moment),
     /// The server makes a task of it (2026-07-28).
     Task(Task),
     /// It was taken back. The server may still say that it has made a task of it.
@@ -32,7 +32,7 @@ pub enum Stage {
     /// It is over. The result is kept while somebody may come for it.
     Done {
         result: Frame,
-        until: Instant,
+        until: Moment,
     },
 }
 
@@ -81,7 +81,7 @@ pub enum Happened {
     TakenBack,
     Over {
         result: Frame,
-        until: Instant,
+        until: Moment,
     },
 }
 
@@ -107,7 +107,7 @@ impl Call {
     }
 
     /// Hears what happened to it, and says what is to be done. What can't happen in its stage changes nothing.
-    pub fn on(&mut self, now: Instant, happened: Happened) -> Todo {
+    pub fn on(&mut self, now: Moment, happened: Happened) -> Todo {
         let rounds = &mut self.rounds;
         match (&mut self.stage, happened) {
             (Stage::Confirming | Stage::Queued, Happened::Ready) => {
@@ -213,7 +213,7 @@ impl Call {
     }
 
     /// The server answered with a round: its questions are asked, or the call pauses if there are none.
-    fn asked(&mut self, now: Instant, asks: usize) -> Todo {
+    fn asked(&mut self, now: Moment, asks: usize) -> Todo {
         let rounds = self.rounds.get_or_insert_default();
         if asks == 0 {
             rounds.pauses += 1;
@@ -286,7 +286,7 @@ impl Call {
     }
 
     /// When something is to be done about it, whatever else happens.
-    pub fn due(&self) -> Option<Instant> {
+    pub fn due(&self) -> Option<Moment> {
         let stage = match &self.stage {
             Stage::Paused(until) | Stage::Done { until, .. } => Some(*until),
             Stage::Task(task) => task.poll_at,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use tokio::time::Instant;
+use crate::moment::Moment;
 
 use super::{Call, CallId, CallKind, LegacyTask, Name, Origin, ServerId, Stage, TellBy};
 use crate::frame::Id;
@@ -42,11 +42,11 @@ struct Index {
 #[derive(Default, PartialEq, Debug)]
 struct Sweeps {
     /// Those whose client may be told to come back, by since when it waits.
-    held: BTreeSet<(Instant, CallId)>,
+    held: BTreeSet<(Moment, CallId)>,
     /// When something is to be done about them.
-    due: BTreeSet<(Instant, CallId)>,
+    due: BTreeSet<(Moment, CallId)>,
     /// Those that are over, by until when their results are kept.
-    done: BTreeSet<(Instant, CallId)>,
+    done: BTreeSet<(Moment, CallId)>,
     /// How long these results are together.
     bytes: usize,
     /// How many aren't over.
@@ -231,24 +231,24 @@ impl Calls {
     }
 
     /// Since when the first call waits whose client may be told to come back.
-    pub fn held_since(&self) -> Option<Instant> {
+    pub fn held_since(&self) -> Option<Moment> {
         self.sweeps.held.first().map(|(since, _)| *since)
     }
 
     /// Those whose clients have waited so long.
-    pub fn held(&self, hold: Duration, now: Instant) -> Vec<CallId> {
+    pub fn held(&self, hold: Duration, now: Moment) -> Vec<CallId> {
         let held = self.sweeps.held.iter();
         let long = held.take_while(|(since, _)| *since + hold <= now);
         long.map(|(_, id)| *id).collect()
     }
 
     /// When something is to be done about one of them.
-    pub fn due_at(&self) -> Option<Instant> {
+    pub fn due_at(&self) -> Option<Moment> {
         self.sweeps.due.first().map(|(at, _)| *at)
     }
 
     /// Those about which something is to be done.
-    pub fn due(&self, now: Instant) -> Vec<CallId> {
+    pub fn due(&self, now: Moment) -> Vec<CallId> {
         let due = self.sweeps.due.iter().take_while(|(at, _)| *at <= now);
         due.map(|(_, id)| *id).collect()
     }
@@ -437,7 +437,7 @@ fn token(call: &Call) -> Option<&[u8]> {
     call.request.token.as_deref().filter(|_| call.is_open())
 }
 
-fn held(call: &Call) -> Option<Instant> {
+fn held(call: &Call) -> Option<Moment> {
     let may = call.is_open() && call.request.kind.can_ask() && !call.hands_off;
     call.audience
         .maker()

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use crate::moment::Moment;
 use serde_json::value::RawValue;
-use tokio::time::Instant;
 
 use super::rounds::Answers;
 use crate::frame::Id;
@@ -24,7 +24,7 @@ pub struct Task {
     /// How long Midcall waits before it asks again how far the task is.
     pub pause: Duration,
     /// When it asks next; none while it waits for an answer to that.
-    pub poll_at: Option<Instant>,
+    pub poll_at: Option<Moment>,
     /// The request that asks.
     pub polling: Option<Id>,
     /// What the task has asked, by its keys.
@@ -54,7 +54,7 @@ pub const MOST_MISSES: u32 = 3;
 
 impl Task {
     /// A task that has just started.
-    pub fn new(now: Instant, id: String, poll_interval_ms: Option<u64>) -> Self {
+    pub fn new(now: Moment, id: String, poll_interval_ms: Option<u64>) -> Self {
         let pause = pause(poll_interval_ms);
         Self {
             id,
@@ -68,7 +68,7 @@ impl Task {
     }
 
     /// The task goes on: it is asked again after a while.
-    pub fn goes_on(&mut self, now: Instant, poll_interval_ms: Option<u64>) {
+    pub fn goes_on(&mut self, now: Moment, poll_interval_ms: Option<u64>) {
         self.pause = pause(poll_interval_ms);
         self.misses = 0;
         self.poll_at = Some(now + self.pause);

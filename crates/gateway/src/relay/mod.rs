@@ -19,9 +19,10 @@ use std::time::Duration;
 use rustix::process::Signal;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::coop::consume_budget;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{sleep, sleep_until};
 
 use crate::frame::Frame;
+use crate::moment::Moment;
 use crate::printer::Printer;
 use crate::session::{Input, Output, ServerId, Session};
 use crate::times::{HANG_UP, LAST_WORDS};
@@ -184,7 +185,7 @@ impl Relay {
             Input::Server { from, .. } => Source::Server(*from),
             _ => Source::Midcall,
         };
-        self.session.on(Instant::now(), input, out);
+        self.session.on(Moment::now(), input, out);
         self.perform(out, source).await;
     }
 
@@ -255,9 +256,9 @@ async fn next_signal(signals: &mut Option<Signals>) -> Signal {
     }
 }
 
-async fn until(at: Option<Instant>) {
+async fn until(at: Option<Moment>) {
     match at {
-        Some(at) => sleep_until(at).await,
+        Some(at) => sleep_until(at.instant()).await,
         None => pending().await,
     }
 }

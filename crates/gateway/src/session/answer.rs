@@ -1,7 +1,7 @@
 //! The client answers a question: in a response, or in a call that it repeats.
 
+use crate::moment::Moment;
 use midcall_desk::{Outcome, Unavailable};
-use tokio::time::Instant;
 
 use super::settle::Settled;
 use super::{Out, Session};
@@ -13,7 +13,7 @@ impl Session {
     /// The client answers a question that it got in a request.
     pub(super) fn heard(
         &mut self,
-        now: Instant,
+        now: Moment,
         id: QuestionId,
         frame: &Frame,
         members: &Members<'_>,
@@ -32,7 +32,7 @@ impl Session {
     /// The client answers a question that it got in a call's result; false if it has to be asked again.
     pub(super) fn heard_in_round(
         &mut self,
-        now: Instant,
+        now: Moment,
         id: QuestionId,
         response: &str,
         out: Out<'_>,
@@ -56,7 +56,7 @@ impl Session {
     /// Takes a client's answer, unless it came before a person can have read the question.
     fn take(
         &mut self,
-        now: Instant,
+        now: Moment,
         question: crate::call::Question,
         members: &Members<'_>,
         settled: Settled,

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use crate::moment::Moment;
 use midcall_core::wire::{ElicitRequestParams, Mode, code};
 use midcall_core::{Asker, Elicitation, Wanted};
 use midcall_desk::{Outcome, Unavailable, Withdrawn};
-use tokio::time::Instant;
 
 use super::settle::Settled;
 use super::{Out, Output, Session, sampling, verdict};
@@ -48,7 +48,7 @@ impl Session {
     /// A server asks something by a request.
     pub(super) fn server_asks(
         &mut self,
-        now: Instant,
+        now: Moment,
         request: ServerRequest<'_>,
         method: &str,
         members: &Members<'_>,
@@ -87,7 +87,7 @@ impl Session {
         self.is_shared && matches!(origin, Origin::Before(..)) && self.ledger.has_candidates(origin)
     }
 
-    fn server_elicits(&mut self, now: Instant, request: ServerRequest<'_>, out: Out<'_>) {
+    fn server_elicits(&mut self, now: Moment, request: ServerRequest<'_>, out: Out<'_>) {
         let ServerRequest {
             from,
             frame,
@@ -131,7 +131,7 @@ impl Session {
     }
 
     /// Puts a server's question to somebody.
-    pub(super) fn elicit(&mut self, now: Instant, wanted: Asking, out: Out<'_>) {
+    pub(super) fn elicit(&mut self, now: Moment, wanted: Asking, out: Out<'_>) {
         let peeked = wanted.request.peek();
         if peeked
             .as_ref()
@@ -188,7 +188,7 @@ impl Session {
     /// A question that anybody may be asked whom its plan names.
     fn question(
         &self,
-        now: Instant,
+        now: Moment,
         elicitation: Elicitation,
         wanted_by: WantedBy,
         origin: Origin,
@@ -206,7 +206,7 @@ impl Session {
     /// agree for a person to what a model wants to do.
     pub(super) fn ask_for(
         &mut self,
-        now: Instant,
+        now: Moment,
         elicitation: Elicitation,
         wanted_by: WantedBy,
         origin: Origin,
@@ -230,7 +230,7 @@ impl Session {
     /// `request` is the question as the client gets it; without one, the client isn't asked.
     pub(super) fn place(
         &mut self,
-        now: Instant,
+        now: Moment,
         mut question: Question,
         plan: &Plan,
         request: Option<(Frame, Id)>,
@@ -295,7 +295,7 @@ impl Session {
     /// Puts a question to the client: by a request, or in the result of a call.
     pub(super) fn ask_client(
         &mut self,
-        now: Instant,
+        now: Moment,
         mut question: Question,
         request: Frame,
         id: Id,
@@ -332,7 +332,7 @@ impl Session {
     /// Tells the client a question in the result of a call.
     pub(super) fn ask_in_round(
         &mut self,
-        now: Instant,
+        now: Moment,
         mut question: Question,
         call: Option<CallId>,
         rendition: Option<Box<midcall_core::wire::Telling>>,
@@ -404,7 +404,7 @@ impl Session {
     }
 
     /// Passes a request of a server on that isn't a person's to answer.
-    pub(super) fn pass_request(&mut self, now: Instant, request: ServerRequest<'_>, out: Out<'_>) {
+    pub(super) fn pass_request(&mut self, now: Moment, request: ServerRequest<'_>, out: Out<'_>) {
         let ServerRequest {
             from,
             frame,
@@ -506,12 +506,7 @@ impl Session {
     }
 
     /// Why a question isn't asked, if the policy says so.
-    fn forbidden(
-        &mut self,
-        now: Instant,
-        elicitation: &Elicitation,
-        plan: &Plan,
-    ) -> Option<String> {
+    fn forbidden(&mut self, now: Moment, elicitation: &Elicitation, plan: &Plan) -> Option<String> {
         if let Some(why) = verdict::refusal(elicitation, self.locale()) {
             return Some(format!("this link is refused: {why}"));
         }

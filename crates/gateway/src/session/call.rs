@@ -1,8 +1,8 @@
 //! A call comes.
 
+use crate::moment::Moment;
 use midcall_core::wire::{Modes, code};
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use super::{Out, Output, Session};
 use crate::call::{
@@ -33,7 +33,7 @@ pub struct NewCall {
 impl Session {
     pub(super) fn client_requests(
         &mut self,
-        now: Instant,
+        now: Moment,
         frame: &Frame,
         id: Id,
         method: &str,
@@ -99,7 +99,7 @@ impl Session {
     /// Answers what the server's era has no words for; false if the server has to hear it.
     fn is_local(
         &mut self,
-        now: Instant,
+        now: Moment,
         frame: &Frame,
         id: &Id,
         method: &str,
@@ -161,7 +161,7 @@ impl Session {
     /// The client opens the session; true if it is open already.
     fn initializes(
         &mut self,
-        now: Instant,
+        now: Moment,
         frame: &Frame,
         id: &Id,
         members: &Members<'_>,
@@ -210,7 +210,7 @@ impl Session {
 
     fn call(
         &mut self,
-        now: Instant,
+        now: Moment,
         frame: &Frame,
         id: Id,
         method: &str,
@@ -283,7 +283,7 @@ impl Session {
 
     fn request(
         &self,
-        now: Instant,
+        now: Moment,
         frame: &Frame,
         id: Id,
         method: &str,
@@ -331,7 +331,7 @@ impl Session {
     }
 
     /// Sends a call that has just come.
-    fn send_new(&mut self, now: Instant, frame: &Frame, new: NewCall, out: Out<'_>) {
+    fn send_new(&mut self, now: Moment, frame: &Frame, new: NewCall, out: Out<'_>) {
         let NewCall {
             mut request,
             server,
@@ -394,7 +394,7 @@ impl Session {
     }
 
     /// Sends a call that was kept, with what was found out for it.
-    pub(super) fn send(&mut self, now: Instant, id: CallId, out: Out<'_>) {
+    pub(super) fn send(&mut self, now: Moment, id: CallId, out: Out<'_>) {
         let Some(call) = self.ledger.calls.get(id) else {
             return;
         };
@@ -463,7 +463,7 @@ impl Session {
     }
 
     /// Does what a call needs next.
-    pub(super) fn does(&mut self, now: Instant, call: CallId, todo: Option<Todo>, out: Out<'_>) {
+    pub(super) fn does(&mut self, now: Moment, call: CallId, todo: Option<Todo>, out: Out<'_>) {
         match todo {
             None | Some(Todo::Nothing | Todo::Ask) => {}
             Some(Todo::Send) => self.send(now, call, out),

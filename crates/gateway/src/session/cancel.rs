@@ -1,9 +1,9 @@
 //! A call or a question is taken back, or a peer is gone.
 
+use crate::moment::Moment;
 use midcall_core::wire::code;
 use midcall_desk::{Outcome, Withdrawn};
 use serde_json::json;
-use tokio::time::Instant;
 
 use super::{Out, Output, Session};
 use crate::call::{
@@ -25,7 +25,7 @@ impl Session {
     /// The client takes a request back.
     pub(super) fn client_cancels(
         &mut self,
-        now: Instant,
+        now: Moment,
         frame: &Frame,
         members: &Members<'_>,
         out: Out<'_>,
@@ -71,14 +71,14 @@ impl Session {
     }
 
     /// A client that was told to come back didn't.
-    pub(super) fn never_came_back(&mut self, now: Instant, id: CallId, out: Out<'_>) {
+    pub(super) fn never_came_back(&mut self, now: Moment, id: CallId, out: Out<'_>) {
         let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
             "params": {"requestId": null, "reason": "the client did not come back"}});
         self.cancel(now, id, &Frame::write(&cancel), out);
     }
 
     /// Takes a call back, with the questions that can have come up in no other.
-    fn cancel(&mut self, now: Instant, id: CallId, frame: &Frame, out: Out<'_>) {
+    fn cancel(&mut self, now: Moment, id: CallId, frame: &Frame, out: Out<'_>) {
         let why = Withdrawn::ByClient;
         let questions = self.ledger.questions_of(id);
         let is_at_client = |question: &QuestionId| {
@@ -128,7 +128,7 @@ impl Session {
         }
     }
 
-    fn cancel_at_server(&mut self, now: Instant, id: CallId, frame: &Frame, out: Out<'_>) {
+    fn cancel_at_server(&mut self, now: Moment, id: CallId, frame: &Frame, out: Out<'_>) {
         let Some(call) = self.ledger.calls.get(id) else {
             return;
         };
@@ -157,7 +157,7 @@ impl Session {
     /// Ends questions whose call is over, wherever they are.
     pub(super) fn end_questions(
         &mut self,
-        now: Instant,
+        now: Moment,
         call: CallId,
         questions: Vec<QuestionId>,
         why: Withdrawn,
@@ -235,7 +235,7 @@ impl Session {
     /// A server takes a question back.
     pub(super) fn server_cancels(
         &mut self,
-        now: Instant,
+        now: Moment,
         from: ServerId,
         frame: &Frame,
         members: &Members<'_>,
@@ -278,7 +278,7 @@ impl Session {
     }
 
     /// The server is gone: everything that waited for it ends.
-    pub(super) fn server_gone(&mut self, now: Instant, how: &str, out: Out<'_>) {
+    pub(super) fn server_gone(&mut self, now: Moment, how: &str, out: Out<'_>) {
         for (id, question) in self.ledger.questions.drain() {
             if question.is_at_desk() {
                 out.push(Output::Withdraw(id, Withdrawn::ServerGone));
@@ -299,7 +299,7 @@ impl Session {
     }
 
     /// The second process is gone. It can be started again.
-    pub(super) fn second_gone(&mut self, now: Instant, out: Out<'_>) {
+    pub(super) fn second_gone(&mut self, now: Moment, out: Out<'_>) {
         let Some(second) = &self.servers.second else {
             return;
         };
@@ -331,7 +331,7 @@ impl Session {
     /// Ends the calls of a server with an error.
     fn end_calls(
         &mut self,
-        now: Instant,
+        now: Moment,
         is_its: impl Fn(ServerId) -> bool,
         words: &str,
         out: Out<'_>,

@@ -1,7 +1,7 @@
 //! What the client said of itself, and what becomes of its messages that aren't calls.
 
+use crate::moment::Moment;
 use midcall_core::wire::{Modes, code};
-use tokio::time::Instant;
 
 use super::unclaimed::{Inseparable, unclaimed};
 use super::{Out, Output, Session};
@@ -20,7 +20,7 @@ pub struct Client {
     /// What it follows at a legacy server.
     pub follows: Follows,
     /// When its calls are kept alive next.
-    pub keep_alive: Option<Instant>,
+    pub keep_alive: Option<Moment>,
     pub is_gone: bool,
 }
 
@@ -45,7 +45,7 @@ impl Client {
 }
 
 impl Session {
-    pub(super) fn client_says(&mut self, now: Instant, frame: Frame, out: Out<'_>) {
+    pub(super) fn client_says(&mut self, now: Moment, frame: Frame, out: Out<'_>) {
         let Some((kind, members)) = frame.peek() else {
             let told = "midcall: this line is not a JSON-RPC message";
             return out.push(Output::ToClient(Frame::error(
@@ -109,7 +109,7 @@ impl Session {
 
     fn client_tells(
         &mut self,
-        now: Instant,
+        now: Moment,
         frame: &Frame,
         method: &str,
         members: &Members<'_>,
@@ -131,7 +131,7 @@ impl Session {
     /// The client answers a request.
     fn client_answers(
         &mut self,
-        now: Instant,
+        now: Moment,
         frame: &Frame,
         id: &Id,
         members: &Members<'_>,
@@ -148,7 +148,7 @@ impl Session {
     }
 
     /// The client is gone: nobody waits for anything any more, and the servers are told so.
-    pub(super) fn client_gone(&mut self, now: Instant, out: Out<'_>) {
+    pub(super) fn client_gone(&mut self, now: Moment, out: Out<'_>) {
         self.client.is_gone = true;
         let why = midcall_desk::Withdrawn::ByClient;
         for (id, question) in self.ledger.questions.drain() {

@@ -1,11 +1,11 @@
 //! Calls that a person approves before the server gets them.
 
+use crate::moment::Moment;
 use midcall_core::model;
 use midcall_core::wire::meta;
 use midcall_core::{Answer, Asker, Elicitation, is_ambiguous};
 use midcall_desk::Outcome;
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use super::call::NewCall;
 use super::preview::{self, EACH};
@@ -35,7 +35,7 @@ impl Session {
     /// Asks a person before a call is sent.
     pub(super) fn confirms(
         &mut self,
-        now: Instant,
+        now: Moment,
         new: NewCall,
         members: &Members<'_>,
         out: Out<'_>,
@@ -57,7 +57,7 @@ impl Session {
     }
 
     /// A person approved a call, or nobody did.
-    pub(super) fn approved(&mut self, now: Instant, call: CallId, outcome: &Outcome, out: Out<'_>) {
+    pub(super) fn approved(&mut self, now: Moment, call: CallId, outcome: &Outcome, out: Out<'_>) {
         let key = match outcome {
             Outcome::Answered(Answer::Accepted(_), _) => {
                 let todo = self
@@ -84,7 +84,7 @@ impl Session {
     }
 
     /// Ends a call of a tool as one that could not do what it was called for.
-    fn finish_with_words(&mut self, now: Instant, id: CallId, words: &str, out: Out<'_>) {
+    fn finish_with_words(&mut self, now: Moment, id: CallId, words: &str, out: Out<'_>) {
         let Some(call) = self.ledger.calls.get(id) else {
             return;
         };

@@ -3,6 +3,7 @@
 //! A client that knows nothing of links never sees that error. A person follows them on the page, and then the call is
 //! made again.
 
+use crate::moment::Moment;
 use memchr::memmem;
 use midcall_core::wire::{
     Asked, ElicitRequestParams, ElicitationCompleteParams, Mode, UrlElicitationRequired, code,
@@ -12,7 +13,6 @@ use midcall_desk::{Outcome, Unavailable, Withdrawn};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use tokio::time::Instant;
 
 use super::{Out, Output, Session, verdict};
 use crate::call::{
@@ -102,7 +102,7 @@ impl Session {
     /// Asks for the links that a call needs, if its response names any.
     pub(super) fn needs_links(
         &mut self,
-        now: Instant,
+        now: Moment,
         id: CallId,
         frame: &Frame,
         members: &Members<'_>,
@@ -164,7 +164,7 @@ impl Session {
     }
 
     /// How a link that a call needs ended.
-    pub(super) fn link_ended(&mut self, now: Instant, id: CallId, outcome: &Outcome, out: Out<'_>) {
+    pub(super) fn link_ended(&mut self, now: Moment, id: CallId, outcome: &Outcome, out: Out<'_>) {
         let key = match outcome {
             Outcome::Answered(Answer::Accepted(_), _) => return self.followed(now, id, out),
             Outcome::Answered(..) => "mcp.elicitation.links.declined",
@@ -183,7 +183,7 @@ impl Session {
     }
 
     /// One of the links that a call needs has served its purpose.
-    fn followed(&mut self, now: Instant, id: CallId, out: Out<'_>) {
+    fn followed(&mut self, now: Moment, id: CallId, out: Out<'_>) {
         let todo = self
             .ledger
             .calls
@@ -194,7 +194,7 @@ impl Session {
     /// What a link was for is done; true if the client never heard of the link.
     pub(super) fn link_is_done(
         &mut self,
-        now: Instant,
+        now: Moment,
         members: &Members<'_>,
         out: Out<'_>,
     ) -> bool {

@@ -36,11 +36,11 @@ mod wait;
 #[cfg(test)]
 pub mod world;
 
+use crate::moment::Moment;
 use midcall_core::Elicitation;
 use midcall_core::catalog::Locale;
 use midcall_core::wire::Modes;
 use midcall_desk::{By, Outcome, Withdrawn};
-use tokio::time::Instant;
 
 use crate::call::{Call, CallId, Declared, Ledger, TellBy};
 pub use crate::call::{QuestionId, ServerId, Waiting};
@@ -139,7 +139,7 @@ impl Session {
     }
 
     /// Hears what happened, and adds to `out` what is to be done.
-    pub fn on(&mut self, now: Instant, input: Input, out: Out<'_>) {
+    pub fn on(&mut self, now: Moment, input: Input, out: Out<'_>) {
         match input {
             Input::Client(frame) => self.client_says(now, frame, out),
             Input::ClientGone => self.client_gone(now, out),

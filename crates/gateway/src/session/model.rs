@@ -4,10 +4,10 @@
 //! The model answers with the added tool, and gets the result of the call, or the next question. What it says isn't taken
 //! for a human's word.
 
+use crate::moment::Moment;
 use midcall_core::model::{self, ModelAnswer, Pending};
 use midcall_core::wire::Modes;
 use midcall_desk::{By, Outcome, Route};
-use tokio::time::Instant;
 
 use super::settle::Settled;
 use super::{Out, Session};
@@ -43,7 +43,7 @@ impl Session {
     /// Tells the model what to ask, in a call that is open, or in the next that is.
     pub(super) fn ask_model(
         &mut self,
-        _now: Instant,
+        _now: Moment,
         mut question: Question,
         out: Out<'_>,
     ) -> QuestionId {
@@ -102,7 +102,7 @@ impl Session {
     /// Answers a call of one of the added tools; false if it is the server's.
     pub(super) fn is_added(
         &mut self,
-        now: Instant,
+        now: Moment,
         id: &Id,
         modes: Option<Modes>,
         members: &Members<'_>,
@@ -121,7 +121,7 @@ impl Session {
     }
 
     /// A call of the tool that answers for the person.
-    fn model_answers(&mut self, now: Instant, id: Id, members: &Members<'_>, out: Out<'_>) {
+    fn model_answers(&mut self, now: Moment, id: Id, members: &Members<'_>, out: Out<'_>) {
         let sent = super::tools::model_answer(members.params);
         let name = Name::of(&sent.elicit_id);
         let question_id = match self.ledger.named(name) {
@@ -170,7 +170,7 @@ impl Session {
     /// The tool was called for a question that is over.
     fn model_answers_late(
         &mut self,
-        now: Instant,
+        now: Moment,
         id: Id,
         members: &Members<'_>,
         sent: &ModelAnswer,

@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
+use crate::moment::Moment;
 use midcall_core::wire::code;
 use serde_json::Value;
-use tokio::time::Instant;
 
 use super::servers::{MOST_HELD, Server};
 use super::{Out, Output, Session};
@@ -26,7 +26,7 @@ impl Session {
     /// Sees to it that the first server is open, or being opened. True if a request has to wait for that.
     pub(super) fn opens(
         &mut self,
-        now: Instant,
+        now: Moment,
         frame: &Frame,
         told: TellBy,
         members: &Members<'_>,
@@ -62,7 +62,7 @@ impl Session {
     }
 
     /// Asks the server whether it is a modern one.
-    fn probe(&mut self, now: Instant, failed: Option<Failure>, out: Out<'_>) {
+    fn probe(&mut self, now: Moment, failed: Option<Failure>, out: Out<'_>) {
         // It may not have answered that yet.
         let late = self.servers.first.late.take();
         let id = late.unwrap_or_else(|| {
@@ -93,7 +93,7 @@ impl Session {
     /// Hears a response that belongs to the opening of a server; false if it doesn't.
     pub(super) fn opening_answered(
         &mut self,
-        now: Instant,
+        now: Moment,
         from: ServerId,
         id: &Id,
         frame: &Frame,
@@ -147,7 +147,7 @@ impl Session {
     /// The server refused `initialize`: it may be a modern one. False if the client is to hear that by itself.
     fn initialize_failed(
         &mut self,
-        now: Instant,
+        now: Moment,
         is_clients: bool,
         id: &Id,
         frame: &Frame,
@@ -173,7 +173,7 @@ impl Session {
     }
 
     /// It is known what the server speaks: what it said of itself, if it is a modern one.
-    pub(super) fn probed(&mut self, now: Instant, found: Option<Value>, out: Out<'_>) {
+    pub(super) fn probed(&mut self, now: Moment, found: Option<Value>, out: Out<'_>) {
         let before = std::mem::take(&mut self.servers.first.opening);
         let Opening::Probing(probe) = before else {
             self.servers.first.opening = before;
@@ -207,7 +207,7 @@ impl Session {
     }
 
     /// A server that was taken for a legacy one says that it is modern.
-    fn is_modern_after_all(&mut self, now: Instant, found: Value, out: Out<'_>) {
+    fn is_modern_after_all(&mut self, now: Moment, found: Value, out: Out<'_>) {
         let before = std::mem::take(&mut self.servers.first.opening);
         self.found_modern(found, out);
         let clients = match before {
@@ -262,7 +262,7 @@ impl Session {
     }
 
     /// The server could not be opened: whoever waited hears why. What came later tries again.
-    fn not_opened(&mut self, now: Instant, failure: &Failure, out: Out<'_>) {
+    fn not_opened(&mut self, now: Moment, failure: &Failure, out: Out<'_>) {
         self.servers.first.opening = Opening::NotYet;
         if let Some(id) = &failure.clients {
             if let Some(call) = self.ledger.calls.by_id(id) {
@@ -284,14 +284,14 @@ impl Session {
     }
 
     /// The server is open, or will never be: the client's messages go on.
-    fn release(&mut self, now: Instant, out: Out<'_>) {
+    fn release(&mut self, now: Moment, out: Out<'_>) {
         for frame in std::mem::take(&mut self.servers.held) {
             self.client_says(now, frame, out);
         }
     }
 
     /// Opens the server in the other era, if it isn't open.
-    pub(super) fn start_second(&mut self, now: Instant, declared: &Declared, out: Out<'_>) {
+    pub(super) fn start_second(&mut self, now: Moment, declared: &Declared, out: Out<'_>) {
         if self.servers.second.is_some() {
             return;
         }
@@ -324,7 +324,7 @@ impl Session {
     }
 
     /// The second process is open, or doesn't speak its era. `found`: what it says of itself, if that is new.
-    fn second_opened(&mut self, now: Instant, found: Option<Option<Value>>, out: Out<'_>) {
+    fn second_opened(&mut self, now: Moment, found: Option<Option<Value>>, out: Out<'_>) {
         let Some(second) = &mut self.servers.second else {
             return;
         };
@@ -344,7 +344,7 @@ impl Session {
     }
 
     /// The second process doesn't speak its era: the refusals of the first one stand.
-    pub(super) fn second_failed(&mut self, now: Instant, out: Out<'_>) {
+    pub(super) fn second_failed(&mut self, now: Moment, out: Out<'_>) {
         self.servers.speaks_both = false;
         if let Some(second) = &mut self.servers.second {
             second.opening = Opening::Failed;
@@ -374,7 +374,7 @@ impl Session {
     }
 
     /// A server has had long enough to say what it is, or to open.
-    pub(super) fn opening_lapses(&mut self, now: Instant, out: Out<'_>) {
+    pub(super) fn opening_lapses(&mut self, now: Moment, out: Out<'_>) {
         let is_late = |server: &Server| server.until().is_some_and(|until| until <= now);
         if is_late(&self.servers.first)
             && let Opening::Probing(probe) = &self.servers.first.opening

@@ -3,21 +3,21 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use tokio::time::Instant;
+use crate::moment::Moment;
 
 /// When questions were asked lately, the oldest first.
 #[derive(Default)]
-pub struct RateLimit(VecDeque<Instant>);
+pub struct RateLimit(VecDeque<Moment>);
 
 const A_MINUTE: Duration = Duration::from_secs(60);
 
 impl RateLimit {
     /// True if one more isn't too many. It counts as asked then.
-    pub fn allows(&mut self, most: u32, now: Instant) -> bool {
+    pub fn allows(&mut self, most: u32, now: Moment) -> bool {
         if most == u32::MAX {
             return true;
         }
-        let is_past = |asked: &Instant| now.duration_since(*asked) >= A_MINUTE;
+        let is_past = |asked: &Moment| now.duration_since(*asked) >= A_MINUTE;
         while self.0.front().is_some_and(is_past) {
             self.0.pop_front();
         }

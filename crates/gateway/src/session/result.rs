@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use crate::moment::Moment;
 use midcall_core::wire::{
     Asked, ElicitRequestParams, ElicitationCompleteParams, Input as RoundInput,
     InputRequiredResult, code, meta,
 };
 use midcall_desk::{Outcome, Withdrawn};
 use serde_json::json;
-use tokio::time::Instant;
 
 use super::ask::{Asking, MOST_QUESTIONS, ServerRequest};
 use super::settle::Settled;
@@ -27,7 +27,7 @@ const KEPT: Duration = Duration::from_secs(10 * 60);
 impl Session {
     pub(super) fn server_says(
         &mut self,
-        now: Instant,
+        now: Moment,
         from: ServerId,
         frame: Frame,
         during: Option<&Id>,
@@ -93,7 +93,7 @@ impl Session {
 
     fn server_tells(
         &mut self,
-        now: Instant,
+        now: Moment,
         from: ServerId,
         frame: &Frame,
         method: &str,
@@ -179,7 +179,7 @@ impl Session {
     /// A server answers a request.
     fn returned(
         &mut self,
-        now: Instant,
+        now: Moment,
         from: ServerId,
         id: &Id,
         frame: &Frame,
@@ -212,7 +212,7 @@ impl Session {
 
     fn call_returned(
         &mut self,
-        now: Instant,
+        now: Moment,
         id: CallId,
         at: &Id,
         frame: &Frame,
@@ -279,7 +279,7 @@ impl Session {
     }
 
     /// The server can do a call in the other era only: it is made there.
-    fn moves(&mut self, now: Instant, id: CallId, refusal: &Frame, out: Out<'_>) -> bool {
+    fn moves(&mut self, now: Moment, id: CallId, refusal: &Frame, out: Out<'_>) -> bool {
         let Some(call) = self.ledger.calls.get(id) else {
             return false;
         };
@@ -310,7 +310,7 @@ impl Session {
     }
 
     /// A server needs answers before it can go on with a call.
-    fn round(&mut self, now: Instant, id: CallId, mut round: InputRequiredResult, out: Out<'_>) {
+    fn round(&mut self, now: Moment, id: CallId, mut round: InputRequiredResult, out: Out<'_>) {
         let state = round.request_state.take();
         let (wants, answered) = self.wants(id, round);
         if self.ledger.questions.len() + wants.len() > MOST_QUESTIONS {
@@ -330,7 +330,7 @@ impl Session {
     /// Puts what a server wants to know to somebody, as long as its call goes on.
     pub(super) fn ask_each(
         &mut self,
-        now: Instant,
+        now: Moment,
         id: CallId,
         wants: Vec<(String, Frame, Id)>,
         out: Out<'_>,
@@ -361,7 +361,7 @@ impl Session {
     /// Asks the client what isn't a person's to answer.
     fn ask_other(
         &mut self,
-        now: Instant,
+        now: Moment,
         wanted_by: WantedBy,
         request: Frame,
         own: Id,
@@ -461,7 +461,7 @@ impl Session {
     }
 
     /// The server said what the task is called that was made of a call (2025-11-25).
-    fn legacy_task(&mut self, now: Instant, id: CallId, task: String, out: Out<'_>) {
+    fn legacy_task(&mut self, now: Moment, id: CallId, task: String, out: Out<'_>) {
         let at = self.own_ids.fresh();
         let Some(call) = self.ledger.calls.get(id) else {
             return;
@@ -481,18 +481,18 @@ impl Session {
     }
 
     /// Ends a call with an error of ours.
-    pub(super) fn fail(&mut self, now: Instant, id: CallId, why: &str, out: Out<'_>) {
+    pub(super) fn fail(&mut self, now: Moment, id: CallId, why: &str, out: Out<'_>) {
         self.fail_with(now, id, Frame::error(None, code::INTERNAL_ERROR, why), out);
     }
 
     /// Ends a call with an error before its server has finished it.
-    pub(super) fn fail_with(&mut self, now: Instant, id: CallId, error: Frame, out: Out<'_>) {
+    pub(super) fn fail_with(&mut self, now: Moment, id: CallId, error: Frame, out: Out<'_>) {
         self.end_task(id, out);
         self.finish(now, id, error, out);
     }
 
     /// Ends a call with this response, which may have any id. Its questions end with it.
-    pub(super) fn finish(&mut self, now: Instant, id: CallId, response: Frame, out: Out<'_>) {
+    pub(super) fn finish(&mut self, now: Moment, id: CallId, response: Frame, out: Out<'_>) {
         if !self.ledger.calls.get(id).is_some_and(|call| call.is_open()) {
             return;
         }
@@ -569,7 +569,7 @@ impl Session {
     }
 
     /// Asks questions in another call of the same client whose own call is over, or not at all.
-    pub(super) fn ask_elsewhere(&mut self, now: Instant, left: Vec<QuestionId>, out: Out<'_>) {
+    pub(super) fn ask_elsewhere(&mut self, now: Moment, left: Vec<QuestionId>, out: Out<'_>) {
         for id in left {
             let Some(question) = self.ledger.questions.remove(id) else {
                 continue;

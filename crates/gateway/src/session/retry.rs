@@ -1,7 +1,7 @@
 //! A client comes back for a call, by a state that it was given.
 
+use crate::moment::Moment;
 use midcall_core::wire::code;
-use tokio::time::Instant;
 
 use super::{Out, Output, Session};
 use crate::call::{
@@ -20,7 +20,7 @@ impl Session {
     /// The client repeats a call with a state that it was given.
     pub(super) fn retries(
         &mut self,
-        now: Instant,
+        now: Moment,
         (id, state): (CallId, Name),
         frame: &Frame,
         waiter: Waiter,
@@ -162,7 +162,7 @@ impl Session {
         &mut self,
         id: CallId,
         waiter: &Id,
-        away_until: Option<Instant>,
+        away_until: Option<Moment>,
     ) -> String {
         let (token, name) = Name::mint();
         self.ledger.calls.change(id, |call| {

@@ -2,11 +2,11 @@
 //!
 //! A policy passes such a request on, refuses it, or has a person approve it first. The approval shows the prompt.
 
+use crate::moment::Moment;
 use midcall_core::wire::{Mode, code};
 use midcall_core::{Answer, Elicitation, is_ambiguous};
 use midcall_desk::Outcome;
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use super::ask::{MOST_QUESTIONS, ServerRequest};
 use super::{Out, Output, Session, preview};
@@ -26,7 +26,7 @@ impl Session {
     /// Passes a request on, refuses it, or asks a person about it.
     pub(super) fn samples(
         &mut self,
-        now: Instant,
+        now: Moment,
         request: ServerRequest<'_>,
         members: &Members<'_>,
         out: Out<'_>,
@@ -67,7 +67,7 @@ impl Session {
     /// A person approved a request, or didn't.
     pub(super) fn sampled(
         &mut self,
-        now: Instant,
+        now: Moment,
         request: ServerRequest<'_>,
         outcome: &Outcome,
         out: Out<'_>,

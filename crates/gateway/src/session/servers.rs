@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::moment::Moment;
 use midcall_core::Asker;
-use tokio::time::Instant;
 
 use super::ServerId;
 use crate::frame::{Frame, Id};
@@ -109,7 +109,7 @@ impl Server {
     }
 
     /// When it has had long enough to be opened.
-    pub fn until(&self) -> Option<Instant> {
+    pub fn until(&self) -> Option<Moment> {
         match &self.opening {
             Opening::Probing(probe) => probe.until,
             Opening::Asked(asked) => asked.until,

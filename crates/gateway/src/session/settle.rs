@@ -1,11 +1,11 @@
 //! An answer goes to whoever wanted it.
 
+use crate::moment::Moment;
 use midcall_core::wire::{ElicitResult, code, meta};
 use midcall_core::{Answer, Wanted};
 use midcall_desk::{By, Outcome, Unavailable};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use super::ask::ServerRequest;
 use super::{Out, Output, Session, Waiting};
@@ -46,7 +46,7 @@ impl Session {
     }
 
     /// The desk didn't take a question.
-    pub(super) fn refused(&mut self, now: Instant, id: QuestionId, why: String, out: Out<'_>) {
+    pub(super) fn refused(&mut self, now: Moment, id: QuestionId, why: String, out: Out<'_>) {
         let Some(question) = self.ledger.questions.remove(id) else {
             return;
         };
@@ -58,7 +58,7 @@ impl Session {
     }
 
     /// Opening a link is consent, and that is all that the server asked for.
-    pub(super) fn opened(&mut self, now: Instant, id: QuestionId, by: By, out: Out<'_>) {
+    pub(super) fn opened(&mut self, now: Moment, id: QuestionId, by: By, out: Out<'_>) {
         let wanted_by = self.ledger.questions.change(id, |question| {
             let is_link = question.is_link();
             let Place::Desk(state) = &mut question.place else {
@@ -83,7 +83,7 @@ impl Session {
     }
 
     /// A question at the desk ended.
-    pub(super) fn ended(&mut self, now: Instant, id: QuestionId, outcome: Outcome, out: Out<'_>) {
+    pub(super) fn ended(&mut self, now: Moment, id: QuestionId, outcome: Outcome, out: Out<'_>) {
         let Some(question) = self.ledger.questions.remove(id) else {
             return;
         };
@@ -105,7 +105,7 @@ impl Session {
     /// Tells whoever wanted to know what became of a question, which is in the ledger no more.
     pub(super) fn settle(
         &mut self,
-        now: Instant,
+        now: Moment,
         question: Question,
         settled: Settled,
         out: Out<'_>,
@@ -178,7 +178,7 @@ impl Session {
     /// Answers a server whose question never came into the ledger.
     pub(super) fn turn_away(
         &mut self,
-        now: Instant,
+        now: Moment,
         wanted_by: WantedBy,
         settled: Settled,
         out: Out<'_>,
@@ -194,7 +194,7 @@ impl Session {
     /// Tells a server.
     fn tell(
         &mut self,
-        now: Instant,
+        now: Moment,
         wanted_by: WantedBy,
         told: Told,
         link: Option<String>,
@@ -229,7 +229,7 @@ impl Session {
     /// Tells a server that its question ended, though nobody is there any more.
     pub(super) fn tell_ended(
         &mut self,
-        now: Instant,
+        now: Moment,
         question: Question,
         outcome: Outcome,
         out: Out<'_>,
@@ -253,7 +253,7 @@ impl Session {
     }
 
     /// A question isn't in a call's round any more. A client with nothing left to answer may still come for the result.
-    pub(super) fn left_round(&mut self, now: Instant, call: CallId) {
+    pub(super) fn left_round(&mut self, now: Moment, call: CallId) {
         let questions = &self.ledger.questions;
         let of_call = questions.of_call(call);
         let mut told = of_call
@@ -274,7 +274,7 @@ impl Session {
     /// Ends a question that is asked somewhere, wherever that is.
     pub(super) fn end_question(
         &mut self,
-        now: Instant,
+        now: Moment,
         id: QuestionId,
         outcome: Outcome,
         out: Out<'_>,

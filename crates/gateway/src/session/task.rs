@@ -5,10 +5,10 @@
 
 use std::collections::HashSet;
 
+use crate::moment::Moment;
 use midcall_core::wire::code;
 use midcall_desk::Withdrawn;
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use super::ask::MOST_QUESTIONS;
 use super::{Out, Output, Session};
@@ -19,7 +19,7 @@ use crate::leg::server::modern::{self, TaskTold};
 
 impl Session {
     /// The server makes a task of a call.
-    pub(super) fn task(&mut self, now: Instant, id: CallId, told: &TaskTold, _out: Out<'_>) {
+    pub(super) fn task(&mut self, now: Moment, id: CallId, told: &TaskTold, _out: Out<'_>) {
         let task = Task::new(now, told.task_id.clone(), told.poll_interval_ms);
         self.ledger
             .calls
@@ -119,7 +119,7 @@ impl Session {
     /// The server answers what it was asked or told about a task.
     pub(super) fn told_of_task(
         &mut self,
-        now: Instant,
+        now: Moment,
         id: CallId,
         at: &Id,
         members: &Members<'_>,
@@ -169,7 +169,7 @@ impl Session {
     /// that it has already aren't counted twice.
     fn missed(
         &mut self,
-        now: Instant,
+        now: Moment,
         id: CallId,
         update: Option<Update>,
         error: &Value,
@@ -205,7 +205,7 @@ impl Session {
     }
 
     /// A task needs answers, or time.
-    fn goes_on(&mut self, now: Instant, id: CallId, told: TaskTold, out: Out<'_>) {
+    fn goes_on(&mut self, now: Moment, id: CallId, told: TaskTold, out: Out<'_>) {
         let mut wanted = told.input_requests.unwrap_or_else(|| json!({}));
         let keys: HashSet<String> = wanted
             .as_object()

@@ -4,12 +4,12 @@
 //! still be understood by the client; but the person's rules can't be applied to it, so it is refused where there are
 //! any.
 
+use crate::moment::Moment;
 use memchr::memmem;
 use midcall_core::link::Verdict;
 use midcall_core::wire::{Input, InputRequiredResult, Revision};
 use midcall_core::{Asker, Elicitation, ElicitationError, Limits, Wanted};
 use serde_json::Value;
-use tokio::time::Instant;
 
 use super::ask::Asking;
 use super::{Out, Session};
@@ -22,7 +22,7 @@ impl Session {
     /// Passes an unknown question to the client, or says why it isn't passed on.
     pub(super) fn pass_unread(
         &mut self,
-        now: Instant,
+        now: Moment,
         asking: &Asking,
         why: &ElicitationError,
         has_link: bool,

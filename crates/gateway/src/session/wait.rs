@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use crate::moment::Moment;
 use midcall_core::wire::code;
 use midcall_desk::Outcome;
 use serde_json::Value;
-use tokio::time::Instant;
 
 use super::{Out, Output, Session, Waiting};
 use crate::call::{
@@ -26,7 +26,7 @@ const MOST_LET_GO: usize = 256;
 
 impl Session {
     /// When the session wants to be woken.
-    pub fn wakes_at(&self) -> Option<Instant> {
+    pub fn wakes_at(&self) -> Option<Moment> {
         let thinks = self.ledger.questions.wait();
         let held = self.hold_ends_at();
         let second = self
@@ -53,7 +53,7 @@ impl Session {
     }
 
     /// Does what it is time for.
-    pub(super) fn sweep(&mut self, now: Instant, out: Out<'_>) {
+    pub(super) fn sweep(&mut self, now: Moment, out: Out<'_>) {
         self.opening_lapses(now, out);
         for question in self.ledger.questions.late(now) {
             self.end_question(now, question, Outcome::TimedOut, out);
@@ -66,7 +66,7 @@ impl Session {
     }
 
     /// Something is to be done about a call.
-    fn is_due(&mut self, now: Instant, id: CallId, out: Out<'_>) {
+    fn is_due(&mut self, now: Moment, id: CallId, out: Out<'_>) {
         let late = self.ledger.calls.change(id, |call| call.audience.late(now));
         for waiter in late.into_iter().flatten() {
             let told = self.waiting_result(id, &waiter);
@@ -92,7 +92,7 @@ impl Session {
     }
 
     /// Tells the client that its calls go on while a person thinks.
-    fn keeps_alive(&mut self, now: Instant, out: Out<'_>) {
+    fn keeps_alive(&mut self, now: Moment, out: Out<'_>) {
         if !self.ledger.calls.are_followed() || !self.ledger.questions.wait() {
             self.client.keep_alive = None;
             return;
@@ -117,7 +117,7 @@ impl Session {
     }
 
     /// When the next call is let go, because somebody other than the client thinks.
-    fn hold_ends_at(&self) -> Option<Instant> {
+    fn hold_ends_at(&self) -> Option<Moment> {
         let hold = self.setup.hold.filter(|_| self.ledger.questions.wait())?;
         let may = match self.client.told {
             TellBy::Requests => self.may_let_go() && self.ledger.calls.let_go() < MOST_LET_GO,
@@ -131,7 +131,7 @@ impl Session {
     }
 
     /// Answers calls that have been open for too long: the client comes back for them.
-    fn lets_go(&mut self, now: Instant, out: Out<'_>) {
+    fn lets_go(&mut self, now: Moment, out: Out<'_>) {
         if self.hold_ends_at().is_none_or(|at| at > now) {
             return;
         }
@@ -234,7 +234,7 @@ impl Session {
     }
 
     /// A call of the tool that collects results.
-    pub(super) fn collects(&mut self, now: Instant, id: Id, members: &Members<'_>, out: Out<'_>) {
+    pub(super) fn collects(&mut self, now: Moment, id: Id, members: &Members<'_>, out: Out<'_>) {
         let params = members
             .params
             .and_then(|params| serde_json::from_slice::<Value>(params).ok());
@@ -257,7 +257,7 @@ impl Session {
     /// A request that waits so many seconds for the result of a call.
     pub(super) fn collector(
         &self,
-        now: Instant,
+        now: Moment,
         id: Id,
         seconds: f64,
         members: &Members<'_>,

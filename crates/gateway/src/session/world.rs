@@ -8,11 +8,11 @@
 
 use std::time::Duration;
 
+use crate::moment::Moment;
 use midcall_core::catalog::Locale;
 use midcall_core::{Asker, Elicitation, Limits};
 use midcall_desk::{By, Outcome, Route, Withdrawn};
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use super::{Input, Output, QuestionId, ServerId, Session, Waiting};
 use crate::frame::Frame;
@@ -21,7 +21,7 @@ use crate::route::{Choices, OnUnavailable, Policy, ServerEra, Setting, Setup};
 /// A gateway between a client and a server, what it did, and the clock.
 pub struct World {
     session: Session,
-    pub now: Instant,
+    pub now: Moment,
     pub to_client: Vec<Value>,
     pub to_server: Vec<Value>,
     /// What the second process of the server was sent.
@@ -72,7 +72,7 @@ impl World {
     fn around(session: Session) -> Self {
         Self {
             session,
-            now: Instant::now(),
+            now: Moment::now(),
             to_client: Vec::new(),
             to_server: Vec::new(),
             to_beside: Vec::new(),
@@ -277,7 +277,7 @@ impl World {
     }
 
     pub fn passes(&mut self, time: Duration) {
-        self.now += time;
+        self.now = self.now + time;
         if self.wakes_at().is_some_and(|at| at <= self.now) {
             self.on(Input::Woke);
         }
@@ -285,11 +285,11 @@ impl World {
 
     /// Time passes, and the gateway isn't woken however much it wanted to be.
     pub fn sleeps(&mut self, time: Duration) {
-        self.now += time;
+        self.now = self.now + time;
     }
 
     /// When the gateway wants to be woken.
-    pub fn wakes_at(&self) -> Option<Instant> {
+    pub fn wakes_at(&self) -> Option<Moment> {
         self.session.wakes_at()
     }
 

@@ -3,9 +3,9 @@
 //! A legacy client's `initialize` is simply passed on; only if that fails the server is asked whether it is a modern
 //! one. For a modern client the server is asked first.
 
+use crate::moment::Moment;
 use midcall_core::wire::{Revision, code};
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use crate::frame::{Frame, Id, Members};
 
@@ -30,14 +30,14 @@ pub struct Asked {
     /// True if the client sent it, so that the answer is the client's.
     pub is_clients: bool,
     /// When the server has had long enough; none if it may take any time.
-    pub until: Option<Instant>,
+    pub until: Option<Moment>,
 }
 
 /// A `server/discover` on its way.
 pub struct Probe {
     pub id: Id,
     /// When the server is taken for a legacy one, or has had long enough; none if it may take any time.
-    pub until: Option<Instant>,
+    pub until: Option<Moment>,
     pub failed: Option<Failure>,
 }
 

@@ -7,10 +7,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
+use crate::moment::Moment;
 use midcall_core::{Answer, Elicitation, Values, Wanted};
 use midcall_desk::Outcome;
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use super::eras::{PAGE, discovered, initialized, modern};
 use crate::frame::Frame;
@@ -95,7 +95,7 @@ impl Met {
 
 struct Walk {
     session: Session,
-    now: Instant,
+    now: Moment,
     /// What the walk is made from (xorshift).
     random: u64,
     is_modern_client: bool,
@@ -144,7 +144,7 @@ impl Walk {
         let (client, server) = (pick(&["modern", "legacy"]), pick(&["modern", "legacy"]));
         Self {
             session: Session::new(Setup::new(choices), ServerEra::Auto),
-            now: Instant::now(),
+            now: Moment::now(),
             random,
             is_modern_client: client == "modern",
             is_modern_server: server == "modern",
