@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { BOOKED, TABLE } from "./jobs.mjs";
 import { Model, brought, next, words } from "./model.mjs";
 import { Person } from "./person.mjs";
-import { AT_ONCE, SERVERS, wrap } from "./world.mjs";
+import { AT_ONCE, MODERN_SERVERS, SERVERS, times, wrap } from "./world.mjs";
 
 const WAITING = "dev.midcall/waiting";
 /** A client that hears of no progress: it would give up in the middle of a call, and not between two. */
@@ -58,6 +58,24 @@ describe("people who take longer than clients", { concurrency: AT_ONCE }, () => 
       assert.equal((await model.ran()).form, 1);
       const { results, errors } = told(await model.leaves());
       assert.deepEqual({ results, errors }, { results: 2, errors: 0 }); // the form's, and how often it ran
+    });
+  }
+
+  for (const [client, server] of [["sdk-1", "sdk-1"], ["sdk-1.20", "sdk-2"]]) {
+    test(`${client} and ${server}: a client doesn't give up on its own call while its user types in its own dialog`, async () => {
+      const { command } = await wrap({ ...SERVERS, ...MODERN_SERVERS }[server], "--ask", "client");
+      const model = new Model(client, command, "{}", times({ sign_of_life: "500ms" }));
+      const call = model.call("form", {}, { timeout: GIVES_UP.timeout, resetTimeoutOnProgress: true });
+      await model.tells("asked");
+
+      // The user types until the same client, without Midcall, has given up, and then a little longer.
+      const alone = new Model(client, SERVERS["sdk-1"]);
+      assert.ok((await alone.call("after", { name: "never" }, GIVES_UP)).error);
+      const { progress } = await model.tells("progress");
+      await model.told.next((line) => line.progress?.progress > progress);
+      model.gives({ action: "accept", content: BOOKED });
+      assert.deepEqual(brought(await call)[0].content, BOOKED);
+      await model.leaves();
     });
   }
 

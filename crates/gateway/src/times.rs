@@ -93,6 +93,10 @@ times! {
     /// are waiting, too: it may be about to send a request.
     FRESH = Duration::from_secs(1);
 
+    /// While somebody thinks about a question, clients hear this often that their calls go on. Many of them give up after a
+    /// minute, some after half of one.
+    SIGN_OF_LIFE = Duration::from_secs(10);
+
     /// How often a stream of events that nothing happens on is shown to be alive.
     KEEP_ALIVE = Duration::from_secs(15);
 

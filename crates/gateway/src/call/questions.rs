@@ -111,6 +111,11 @@ impl Questions {
         self.waiting > 0
     }
 
+    /// True if the client has one of them in a request, which it hasn't answered yet.
+    pub fn are_with_client(&self) -> bool {
+        !self.asked_to.is_empty()
+    }
+
     /// What belongs to a call.
     pub fn of_call(&self, call: CallId) -> Vec<QuestionId> {
         let found = self.of_call.get(&call);

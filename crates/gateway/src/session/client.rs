@@ -19,8 +19,10 @@ pub struct Client {
     pub told: TellBy,
     /// What it follows at a legacy server.
     pub follows: Follows,
-    /// When its calls are kept alive next.
+    /// When it hears next that its calls go on, while somebody thinks.
     pub keep_alive: Option<Moment>,
+    /// When it heard so last.
+    pub kept_alive: Option<Moment>,
     pub is_gone: bool,
 }
 

@@ -14,9 +14,7 @@ use crate::call::{
 };
 use crate::frame::{Frame, Id, Members};
 use crate::leg::client::{self, modern};
-
-/// How often calls are kept alive. Many clients give up after a minute, some after half of one.
-const KEEP_ALIVE: Duration = Duration::from_secs(10);
+use crate::times::SIGN_OF_LIFE;
 
 /// How long a call that collects a result may wait.
 const LONGEST: Duration = Duration::from_secs(10 * 60);
@@ -27,7 +25,6 @@ const MOST_LET_GO: usize = 256;
 impl Session {
     /// When the session wants to be woken.
     pub fn wakes_at(&self) -> Option<Moment> {
-        let thinks = self.ledger.questions.wait();
         let held = self.hold_ends_at();
         let second = self
             .servers
@@ -35,7 +32,7 @@ impl Session {
             .as_ref()
             .and_then(|second| second.until());
         let times = [
-            self.client.keep_alive.filter(|_| thinks),
+            self.client.keep_alive.filter(|_| self.thinks()),
             held,
             self.ledger.calls.due_at(),
             self.ledger.questions.ends_at(),
@@ -47,9 +44,7 @@ impl Session {
 
     /// True if something may have to be done as time passes.
     pub(super) fn is_busy(&self) -> bool {
-        self.ledger.questions.wait()
-            || self.client.keep_alive.is_some()
-            || self.wakes_at().is_some()
+        self.thinks() || self.client.keep_alive.is_some() || self.wakes_at().is_some()
     }
 
     /// Does what it is time for.
@@ -91,20 +86,40 @@ impl Session {
         self.does(now, id, todo, out);
     }
 
-    /// Tells the client that its calls go on while a person thinks.
+    /// True while somebody thinks about a question: the client, or somebody else.
+    fn thinks(&self) -> bool {
+        self.ledger.questions.wait() || self.ledger.questions.are_with_client()
+    }
+
+    /// Tells the client that its calls go on while somebody thinks. Its user may be typing in its own dialog, but the time
+    /// that it gives a call runs all the same.
     fn keeps_alive(&mut self, now: Moment, out: Out<'_>) {
-        if !self.ledger.calls.are_followed() || !self.ledger.questions.wait() {
+        if !self.ledger.calls.are_followed() || !self.thinks() {
             self.client.keep_alive = None;
             return;
         }
-        if self.client.keep_alive.is_some_and(|at| at > now) {
+        let next = self.client.keep_alive;
+        let next = next.unwrap_or_else(|| self.first_sign(now));
+        if next > now {
+            self.client.keep_alive = Some(next);
             return;
         }
-        self.client.keep_alive = Some(now + KEEP_ALIVE);
+        self.client.kept_alive = Some(now);
+        self.client.keep_alive = Some(now + SIGN_OF_LIFE.get());
         let words = self.say("mcp.elicitation.wait.person");
         for (token, progress) in self.ledger.calls.move_on() {
             out.extend(client::progress(&token, progress, &words).map(Output::ToClient));
         }
+    }
+
+    /// When the client hears first that its calls go on. If others think, that is at once. A client that thinks itself
+    /// hears it when its oldest call gets old; however many questions it answers, never more often than it has to.
+    fn first_sign(&self, now: Moment) -> Moment {
+        if self.ledger.questions.wait() {
+            return now;
+        }
+        let last = self.ledger.calls.held_since().max(self.client.kept_alive);
+        last.unwrap_or(now) + SIGN_OF_LIFE.get()
     }
 
     /// True if a legacy client may have to be told to collect a result.

@@ -48,12 +48,12 @@ tell({ tools: (await client.listTools({}, { timeout: TIMEOUT })).tools.map(({ na
 const taking = new Map();
 
 /** Calls a tool or another method, and tells how that went. */
-async function call({ call, method, tool, arguments: given = {}, answers = [], quiet, timeout = TIMEOUT, answer, takeBack }) {
+async function call({ call, method, tool, arguments: given = {}, answers = [], quiet, timeout = TIMEOUT, resetTimeoutOnProgress, answer, takeBack }) {
   if (answer) return give(answer);
   if (takeBack) return taking.get(takeBack).abort("taken back");
   prepare(answers, call !== undefined);
   taking.set(call, new AbortController());
-  const options = { timeout, signal: taking.get(call).signal, ...(quiet ? {} : { onprogress: (progress) => tell({ call, progress }) }) };
+  const options = { timeout, resetTimeoutOnProgress, signal: taking.get(call).signal, ...(quiet ? {} : { onprogress: (progress) => tell({ call, progress }) }) };
   const calling = method ? client.request({ method }, ResultSchema, options) : client.callTool({ name: tool, arguments: given }, undefined, options);
   await calling.then(
     (result) => tell({ call, result }),

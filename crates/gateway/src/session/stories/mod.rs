@@ -324,6 +324,59 @@ fn calls_are_kept_alive_while_a_person_thinks() {
 }
 
 #[test]
+fn calls_are_kept_alive_while_the_client_itself_asks() {
+    let mut world = World::opened("client,page", "2025-11-25", both(), "2025-11-25");
+    world.calls(1);
+    world.passes(Duration::from_secs(4));
+    world.asks(7, day());
+    assert_eq!(world.told_client()["method"], "elicitation/create");
+
+    // The call is ten seconds old, then twenty, and so on.
+    world.passes(Duration::from_secs(5));
+    assert!(world.to_client.is_empty());
+    world.passes(Duration::from_secs(1));
+    let first = world.told_client();
+    assert_eq!(first["method"], "notifications/progress");
+    assert_eq!(first["params"]["progressToken"], "t1");
+    let mut last = first["params"]["progress"].as_f64().unwrap();
+    for _ in 0..12 {
+        world.passes(Duration::from_secs(10));
+        let told = world.told_client();
+        let progress = told["params"]["progress"].as_f64().unwrap();
+        assert!(progress > last && progress < 0.1, "and it isn't let go");
+        last = progress;
+    }
+    // One counter with the server's own.
+    world.server(json!({"jsonrpc": "2.0", "method": "notifications/progress",
+        "params": {"progressToken": "t1", "progress": 0, "total": 10}}));
+    assert!(world.told_client()["params"]["progress"].as_f64().unwrap() > last);
+
+    world.client(json!({"jsonrpc": "2.0", "id": 7, "result": {"action": "decline"}}));
+    assert_eq!(world.told_server()["result"]["action"], "decline");
+    assert_eq!(world.wakes_at(), None);
+    world.passes(Duration::from_secs(60));
+    assert!(world.to_client.is_empty(), "nobody thinks any more");
+
+    // The call is older than ten seconds now, so its client hears of it with the question, but of the next in time.
+    world.asks(8, day());
+    let told: Vec<_> = world
+        .to_client
+        .drain(..)
+        .map(|it| it["method"].clone())
+        .collect();
+    assert_eq!(told, ["elicitation/create", "notifications/progress"]);
+    world.client(json!({"jsonrpc": "2.0", "id": 8, "result": {"action": "decline"}}));
+    world.asks(9, day());
+    assert_eq!(world.told_client()["method"], "elicitation/create");
+
+    // After the call is answered, nothing is said about it.
+    world.server(json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
+    world.to_client.clear();
+    world.passes(Duration::from_secs(60));
+    assert!(world.to_client.is_empty());
+}
+
+#[test]
 fn an_older_client_is_asked_in_words_it_knows() {
     let choices = json!({"mode": "form", "message": "Extras?", "requestedSchema": {"type": "object", "properties": {
         "extras": {"type": "array", "items": {"anyOf": [{"const": "dog", "title": "A dog"}, {"const": "bar", "title": "The bar"}]}}}}});
