@@ -1,11 +1,14 @@
 // Servers of every SDK by HTTP, and clients on stdio: the same stories as with servers on stdio.
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
 import { createServer, request as httpRequest } from "node:http";
+import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { BOOKED, DELETE, STEPS, TABLE } from "./jobs.mjs";
 import { Model, brought as read } from "./model.mjs";
 import { Person } from "./person.mjs";
-import { ALL, AT_ONCE, Client, HTTP_SERVERS, Wire, serve, wrap } from "./world.mjs";
+import { Guest, messages } from "./visitor.mjs";
+import { ALL, AT_ONCE, Client, HTTP_SERVERS, Process, Told, Wire, folder, serve, wrap } from "./world.mjs";
 
 const MODERN = ["sdk-2", "sdk-2-dual", "python-rounds", "fastmcp-rounds"];
 
@@ -118,6 +121,81 @@ describe("on the way to a server by HTTP", { concurrency: AT_ONCE }, () => {
     assert.ok(asked.every(({ headers }) => headers["x-team"] === "not-for-logs"));
     assert.match(wire.errors, /wants a login/);
     assert.doesNotMatch(wire.errors, /not-for-logs/);
+  });
+});
+
+describe("two calls of a server by HTTP", { concurrency: AT_ONCE }, () => {
+  const QUESTION = { message: "Which word?", requestedSchema: { type: "object", properties: { word: { type: "string" } } } };
+
+  /** A server that asks on the stream of each call of `ask` and `delete`, and the answers it gets. */
+  async function asking() {
+    const heard = new Told();
+    const http = createServer(async (request, response) => {
+      const { id, method, params, ...rest } = await request.setEncoding("utf8").toArray().then((text) => JSON.parse(text.join("") || "{}"));
+      const json = (result) => response.setHeader("content-type", "application/json").end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      if (request.method !== "POST") return response.writeHead(405).end();
+      if (method === "initialize") return json({ protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "two", version: "1" } });
+      if (method !== "tools/call") return heard.push({ id, method, params, ...rest }), response.writeHead(202).end();
+      response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+      heard.push({ id, method, name: params.name });
+      if (params.name === "wait") return;
+      response.write(`data: ${JSON.stringify({ jsonrpc: "2.0", id: `q${id}`, method: "elicitation/create", params: QUESTION })}\n\n`);
+    });
+    after(() => (http.closeAllConnections(), http.close()));
+    await new Promise((listens) => http.listen(0, "127.0.0.1", listens));
+    return { heard, url: `http://127.0.0.1:${http.address().port}/mcp` };
+  }
+
+  /** The client's call, once its server has it. */
+  async function calls(wire, heard, name) {
+    const id = ++wire.id;
+    wire.send({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: {} } });
+    await heard.next((message) => message.name === name);
+    return id;
+  }
+
+  test("a question is that of its own call: its tool, its policy, its end", async () => {
+    const server = await asking();
+    const policy = join(folder(), "policy.toml");
+    await writeFile(policy, '[[rule]]\ntool = "delete"\nroutes = "page"\n');
+    const { announce, command } = await wrap(server, "--policy", policy);
+    const wire = new Wire(command);
+    await wire.open({ elicitation: {} });
+    const person = await Person.at(announce);
+    const waits = await calls(wire, server.heard, "wait");
+    const deletes = await calls(wire, server.heard, "delete");
+    const ticket = await person.sees(QUESTION.message);
+    assert.equal(ticket.tool, "delete");
+
+    const asks = await calls(wire, server.heard, "ask");
+    const asked = await wire.told.next(({ method }) => method === "elicitation/create");
+    assert.equal(asked.id, `q${asks}`, "the client may be asked what comes up in this one");
+
+    const cancel = (requestId) => wire.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
+    cancel(waits);
+    await server.heard.next(({ method, params }) => method === "notifications/cancelled" && params.requestId === waits);
+    assert.equal((await person.status(ticket.id)).state, "open");
+    cancel(deletes);
+    assert.equal((await person.closed(ticket.id)).state, "withdrawn");
+    const told = await server.heard.next(({ id }) => id === `q${deletes}`);
+    assert.equal(told.result.action, "cancel");
+    wire.send({ jsonrpc: "2.0", id: asked.id, result: { action: "accept", content: { word: "here" } } });
+    assert.equal((await server.heard.next(({ id }) => id === asked.id)).result.content.word, "here");
+  });
+
+  test("a client by HTTP is asked on the stream of that call", async () => {
+    const server = await asking();
+    const { command } = await wrap(server, "--listen", "127.0.0.1:0", "--server-era", "legacy");
+    const gateway = new Process(command);
+    const { unreadable: url } = await gateway.told.next((line) => "unreadable" in line);
+    const guest = await Guest.at(url, { elicitation: {} });
+    const leaving = new AbortController();
+    const first = guest.post({ id: 3, method: "tools/call", params: { name: "wait" } }, leaving).catch(() => {});
+    await server.heard.next(({ name }) => name === "wait");
+    const second = messages(await guest.post({ id: 4, method: "tools/call", params: { name: "ask" } }, leaving));
+    assert.equal((await second.next()).value.id, "q4");
+    leaving.abort();
+    await first;
   });
 });
 

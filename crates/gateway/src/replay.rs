@@ -208,7 +208,7 @@ impl Stage {
         let mut news = Vec::new();
         for act in acts {
             match act {
-                Output::ToClient(frame) => {
+                Output::ToClient(frame) | Output::InCall(frame, _) => {
                     self.said += frame.len();
                     self.client.hears(&frame);
                 }

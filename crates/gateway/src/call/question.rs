@@ -77,6 +77,16 @@ pub enum Origin {
     Before(ServerId, CallId),
 }
 
+impl Origin {
+    /// The call that it came up in, if there is no doubt about it.
+    pub fn only(self) -> Option<CallId> {
+        match self {
+            Self::Only(call) => Some(call),
+            Self::Before(..) => None,
+        }
+    }
+}
+
 /// Who is asked.
 pub enum Place {
     Client {

@@ -252,10 +252,7 @@ fn before(question: &Question) -> Option<(ServerId, CallId)> {
 
 /// The calls that a question belongs to for sure, each once.
 fn calls(question: &Question) -> impl Iterator<Item = CallId> {
-    let only = match question.origin {
-        Origin::Only(call) => Some(call),
-        Origin::Before(..) => None,
-    };
+    let only = question.origin.only();
     let told_in = question.told_in_round().map(|(call, _)| call);
     let wanted_by = question.wanted_by.call();
     let only = only.filter(|call| wanted_by != Some(*call));

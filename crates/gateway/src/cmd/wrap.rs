@@ -176,7 +176,8 @@ async fn not_started(error: StartError, mut client: ClientEnd) -> anyhow::Result
     if let Ok(Received::Frame(frame)) = timeout(FIRST_WORDS.get(), client.next(true)).await
         && let Some((Kind::Request { id, .. }, _)) = frame.peek()
     {
-        client.send(Frame::error(Some(&id), code::INTERNAL_ERROR, &told), true);
+        let error = Frame::error(Some(&id), code::INTERNAL_ERROR, &told);
+        client.send(error, None, true);
         let _ = timeout(FIRST_WORDS.get(), client.close()).await;
     }
     Ok(ExitCode::from(code))

@@ -1,6 +1,6 @@
 //! The client's end of a session.
 
-use crate::frame::Frame;
+use crate::frame::{Frame, Id};
 use crate::transport::Pipes;
 use crate::transport::front::Seat;
 use crate::transport::server::Received;
@@ -13,12 +13,15 @@ pub enum ClientEnd {
 }
 
 impl ClientEnd {
-    /// Sends a message, or adds it to the outbox until [`ClientEnd::hurry`]. `is_own` marks a message that is not the
-    /// server's. It never waits.
-    pub fn send(&mut self, frame: Frame, is_own: bool) {
+    /// Sends a message, or adds it to the outbox until [`ClientEnd::hurry`]. `during`: the request of the client that it
+    /// belongs to, if that is known. `is_own` marks a message that is not the server's. It never waits.
+    pub fn send(&mut self, frame: Frame, during: Option<&Id>, is_own: bool) {
         match self {
             Self::Pipes(pipes) => pipes.send(frame, is_own),
-            Self::Seat(seat) => seat.send(&frame),
+            Self::Seat(seat) => match during {
+                Some(request) => seat.send_in(&frame, request),
+                None => seat.send(&frame),
+            },
         }
     }
 

@@ -21,7 +21,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::coop::consume_budget;
 use tokio::time::{sleep, sleep_until};
 
-use crate::frame::Frame;
+use crate::frame::{Frame, Id};
 use crate::moment::Moment;
 use crate::printer::Printer;
 use crate::session::{Input, Output, ServerId, Session};
@@ -81,6 +81,13 @@ enum Source {
     Midcall,
 }
 
+impl Source {
+    /// True if what the client is told of it is Midcall's own word.
+    fn is_midcall(&self) -> bool {
+        !matches!(self, Self::Server(_))
+    }
+}
+
 impl Relay {
     /// Relays until the client or the server is gone.
     pub async fn run(mut self) -> Ended {
@@ -112,7 +119,7 @@ impl Relay {
             let wakes_at = self.session.wakes_at();
             let event = tokio::select! {
                 received = self.client.next(hears_client) => match received {
-                    Received::Frame(frame) => Input::Client(frame),
+                    Received::Frame(frame) | Received::During(_, frame) => Input::Client(frame),
                     Received::Endless => return self.endless("the client"),
                     Received::Nothing => continue,
                     Received::Gone if hung_up => return Why::Client,
@@ -122,7 +129,8 @@ impl Relay {
                     }
                 },
                 (id, received) = self.servers.next(hears_servers) => match (id, received) {
-                    (_, Received::Frame(frame)) => self.said(id, frame),
+                    (_, Received::Frame(frame)) => self.said(id, frame, None),
+                    (_, Received::During(request, frame)) => self.said(id, frame, Some(request)),
                     (_, Received::Nothing) => continue,
                     (ServerId::Second, _) => {
                         self.servers.remove(id);
@@ -145,9 +153,8 @@ impl Relay {
         }
     }
 
-    fn said(&self, from: ServerId, frame: Frame) -> Input {
+    fn said(&self, from: ServerId, frame: Frame, during: Option<Id>) -> Input {
         self.tap(&frame, Passed::FromServer);
-        let during = None;
         Input::Server {
             from,
             frame,
@@ -193,9 +200,10 @@ impl Relay {
     async fn perform(&mut self, out: &mut Vec<Output>, source: Source) {
         for output in out.drain(..) {
             match output {
-                Output::ToClient(frame) => {
-                    let is_own = !matches!(source, Source::Server(_));
-                    self.client.send(frame, is_own);
+                Output::ToClient(frame) => self.client.send(frame, None, source.is_midcall()),
+                Output::InCall(frame, request) => {
+                    let is_own = source.is_midcall();
+                    self.client.send(frame, Some(&request), is_own);
                 }
                 Output::ToServer(to, frame) => self.send(to, frame, &source),
                 Output::StartSecond => drop(self.servers.start(ServerId::Second)),

@@ -316,7 +316,7 @@ impl Session {
             if let Some(elicitation) = question.elicitation() {
                 told = self.warned(elicitation, told);
             }
-            out.push(Output::ToClient(told));
+            out.push(self.to_client(question.origin.only(), told));
             question.place = Place::Client {
                 at: AtClient::Request(id),
                 since: now,
@@ -421,11 +421,11 @@ impl Session {
             let is_taken = self.passed.has(&id) || self.ledger.questions.asked_to(&id).is_some();
             if is_taken && !self.passed.is(from, &id) {
                 let own = self.own_ids.fresh();
-                out.push(Output::ToClient(frame.with_id(&own)));
+                out.push(self.to_client(origin.only(), frame.with_id(&own)));
                 return self.passed.add(own, from, id);
             }
             self.passed.add(id.clone(), from, id);
-            return out.push(Output::ToClient(frame.clone()));
+            return out.push(self.to_client(origin.only(), frame.clone()));
         }
         let Some((crate::frame::Kind::Request { method, .. }, members)) = frame.peek() else {
             return;

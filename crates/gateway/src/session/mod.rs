@@ -58,7 +58,7 @@ pub enum Input {
     /// The client sent a message.
     Client(Frame),
     ClientGone,
-    /// A server sent a message: in answer to this request of ours, if the transport knows.
+    /// A server sent a message: while it answered this request, if the transport knows.
     Server {
         from: ServerId,
         frame: Frame,
@@ -84,6 +84,8 @@ pub enum Input {
 #[derive(Debug)]
 pub enum Output {
     ToClient(Frame),
+    /// Send the client a message that belongs to this request of its own.
+    InCall(Frame, Id),
     ToServer(ServerId, Frame),
     /// Start the server a second time, to speak its other era with it.
     StartSecond,
@@ -193,6 +195,19 @@ impl Session {
             TellBy::Requests => frame,
             TellBy::Results => crate::leg::client::modern::result(&frame, false),
         }));
+    }
+
+    /// Tells the client a server's message that belongs to a call, if that is known.
+    fn to_client(&self, call: Option<CallId>, frame: Frame) -> Output {
+        let call = call.and_then(|call| self.ledger.calls.get(call));
+        let waiter = call.and_then(|call| {
+            let waiters = call.audience.waiters();
+            call.audience.maker().or(waiters.last())
+        });
+        match waiter {
+            Some(waiter) => Output::InCall(frame, waiter.id.clone()),
+            None => Output::ToClient(frame),
+        }
     }
 
     /// What the client of a call declared.

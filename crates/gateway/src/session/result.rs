@@ -52,7 +52,8 @@ impl Session {
                 self.server_asks(now, request, &method, &members, out);
             }
             Kind::Notification { method } => {
-                self.server_tells(now, from, &frame, &method, &members, out)
+                let call = during.and_then(|id| self.ledger.calls.at_server(from, id));
+                self.server_tells(now, (from, call), &frame, &method, &members, out)
             }
             Kind::Batch => {
                 for part in frame.parts() {
@@ -94,7 +95,7 @@ impl Session {
     fn server_tells(
         &mut self,
         now: Moment,
-        from: ServerId,
+        (from, call): (ServerId, Option<CallId>),
         frame: &Frame,
         method: &str,
         members: &Members<'_>,
@@ -129,10 +130,10 @@ impl Session {
             method if self.client.told == TellBy::Results => {
                 match self.client.follows.news(method, frame, members) {
                     Some(told) => out.extend(told.into_iter().map(Output::ToClient)),
-                    None => out.push(Output::ToClient(frame.clone())),
+                    None => out.push(self.to_client(call, frame.clone())),
                 }
             }
-            _ => out.push(Output::ToClient(frame.clone())),
+            _ => out.push(self.to_client(call, frame.clone())),
         }
     }
 
@@ -389,7 +390,7 @@ impl Session {
         );
         if self.client.told == TellBy::Requests {
             self.ledger.questions.add(question);
-            return out.push(Output::ToClient(request));
+            return out.push(self.to_client(Some(call), request));
         }
         let host =
             ability.and_then(|ability| self.ledger.calls.askable(ability, origin, self.is_shared));

@@ -15,7 +15,7 @@ use midcall_desk::{By, Outcome, Route, Withdrawn};
 use serde_json::{Value, json};
 
 use super::{Input, Output, QuestionId, ServerId, Session, Waiting};
-use crate::frame::Frame;
+use crate::frame::{Frame, Id};
 use crate::route::{Choices, OnUnavailable, Policy, ServerEra, Setting, Setup};
 
 /// A gateway between a client and a server, what it did, and the clock.
@@ -23,6 +23,8 @@ pub struct World {
     session: Session,
     pub now: Moment,
     pub to_client: Vec<Value>,
+    /// What of that was said to belong to a request of the client, by its id.
+    pub in_calls: Vec<(Value, Value)>,
     pub to_server: Vec<Value>,
     /// What the second process of the server was sent.
     pub to_beside: Vec<Value>,
@@ -74,6 +76,7 @@ impl World {
             session,
             now: Moment::now(),
             to_client: Vec::new(),
+            in_calls: Vec::new(),
             to_server: Vec::new(),
             to_beside: Vec::new(),
             started: 0,
@@ -139,7 +142,7 @@ impl World {
         for act in acts {
             let act = match (&mut self.bytes, act) {
                 (None, act) => act,
-                (Some(bytes), Output::ToClient(frame)) => {
+                (Some(bytes), Output::ToClient(frame) | Output::InCall(frame, _)) => {
                     bytes.push(Line::ToClient(frame));
                     continue;
                 }
@@ -154,6 +157,11 @@ impl World {
             };
             match act {
                 Output::ToClient(frame) => self.to_client.push(read(frame)),
+                Output::InCall(frame, request) => {
+                    let request = serde_json::from_str(request.as_json()).unwrap();
+                    self.in_calls.push((request, read(frame.clone())));
+                    self.to_client.push(read(frame));
+                }
                 Output::ToServer(ServerId::First, frame) => self.to_server.push(read(frame)),
                 Output::Ask(turn, elicitation) => {
                     assert!(!self.questions.contains(&turn), "{turn:?} is asked twice");
@@ -206,6 +214,17 @@ impl World {
     /// The server sends a line as it is.
     pub fn server_frame(&mut self, frame: Frame) {
         self.on(said(ServerId::First, frame));
+    }
+
+    /// The server says something on the stream of this request.
+    pub fn server_during(&mut self, request: impl Into<Id>, message: Value) {
+        let during = Some(request.into());
+        let (from, frame) = (ServerId::First, Frame::write(&message));
+        self.on(Input::Server {
+            from,
+            frame,
+            during,
+        });
     }
 
     pub fn server_gone(&mut self, how: &str) {

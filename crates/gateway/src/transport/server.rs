@@ -12,7 +12,7 @@ use super::child::StartError;
 use super::process::Process;
 use super::remote::{Remote, Target};
 use crate::awake::{Patience, late};
-use crate::frame::Frame;
+use crate::frame::{Frame, Id};
 use crate::times::HANG_UP;
 
 /// Where a server is.
@@ -35,6 +35,8 @@ pub enum ServerEnd {
 pub enum Received {
     /// A message.
     Frame(Frame),
+    /// A message that a server sent while it answered this request.
+    During(Id, Frame),
     /// A message that may never end.
     Endless,
     /// No message, but the end changed: it may be full no longer, for example.

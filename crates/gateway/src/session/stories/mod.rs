@@ -17,6 +17,7 @@ mod claims;
 mod client;
 mod confirm;
 mod crowd;
+mod during;
 mod eras;
 mod hostile;
 mod links;

@@ -13,7 +13,7 @@ use midcall_desk::Outcome;
 use serde_json::{Value, json};
 
 use super::eras::{PAGE, discovered, initialized, modern};
-use crate::frame::Frame;
+use crate::frame::{Frame, Id};
 use crate::route::{Confirm, ServerEra, Setup};
 use crate::session::world::choices;
 use crate::session::{Input, Output, QuestionId, ServerId, Session};
@@ -330,10 +330,20 @@ impl Walk {
         if method == "elicitation/create" {
             self.server_asks.insert((true, id));
         }
-        self.server(
-            ServerId::First,
-            json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}),
-        );
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        let at = self.random(2 * self.at_server.len().max(1));
+        let during = self
+            .at_server
+            .get(at)
+            .filter(|(at, _)| *at == ServerId::First);
+        let during = during.and_then(|(_, request)| Id::read(request["id"].to_string().as_bytes()));
+        // By HTTP, the stream may say in which call it came up.
+        let (from, frame) = (ServerId::First, Frame::write(&message));
+        self.on(Input::Server {
+            from,
+            frame,
+            during,
+        });
     }
 
     /// The client answers a request, perhaps at once, perhaps badly.
@@ -471,7 +481,9 @@ impl Walk {
         self.session.on(self.now, input, &mut out);
         for output in out {
             match output {
-                Output::ToClient(frame) => self.client_hears(&read(frame)),
+                Output::ToClient(frame) | Output::InCall(frame, _) => {
+                    self.client_hears(&read(frame))
+                }
                 Output::ToServer(server, frame) => self.server_hears(server, read(frame)),
                 Output::StartSecond => self.met.second += 1,
                 Output::Noise(_) => {}

@@ -90,8 +90,17 @@ impl Seat {
 
     /// Tells the clients something.
     pub fn send(&mut self, frame: &Frame) {
+        self.tell(frame, None);
+    }
+
+    /// Tells the clients something that belongs to this request of theirs.
+    pub fn send_in(&mut self, frame: &Frame, request: &Id) {
+        self.tell(frame, Some(request));
+    }
+
+    fn tell(&mut self, frame: &Frame, during: Option<&Id>) {
         let mut streams = self.party.streams();
-        streams.send(frame);
+        streams.send(frame, during);
         let given_up = streams.let_slow_go();
         let has_failed = streams.has_failed();
         drop(streams);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::message::{Tells, wants};
 use super::seat::{Party, Reading, Seat};
 use super::streams::{BY_GET, OpenError, Whose};
-use crate::frame::Frame;
+use crate::frame::{Frame, Id};
 
 fn sit(whose: Whose) -> (Seat, Arc<Party>) {
     Seat::new(whose, Arc::default())
@@ -175,6 +175,58 @@ async fn what_belongs_to_no_call_goes_where_the_client_listens() {
             "second answer",
         ]
     );
+}
+
+#[tokio::test]
+async fn what_belongs_to_a_call_goes_on_its_stream_if_that_is_read() {
+    let (mut seat, party) = sit(Whose::Own);
+    let mut by_get = party.read(BY_GET).unwrap();
+    let mut first = call(&party, &request(2, "tools/call", json!({}))).await;
+    let mut second = call(&party, &request(3, "tools/call", json!({}))).await;
+    let ask = |id: u32| frame(&json!({"id": id, "method": "elicitation/create", "params": {}}));
+    let taken_back = json!({"method": "notifications/cancelled", "params": {"requestId": 1}});
+    seat.send_in(&ask(1), &3.into());
+    seat.send(&frame(&taken_back));
+    seat.send_in(&ask(2), &2.into());
+    seat.send_in(&ask(3), &77.into());
+    assert_eq!(read(&mut second).await["id"], 1);
+    assert_eq!(read(&mut second).await, taken_back);
+    assert_eq!(read(&mut first).await["id"], 2);
+    assert_eq!(read(&mut first).await["id"], 3, "of an unknown call");
+    let nth = second.nth;
+    drop(second);
+    seat.send_in(&ask(4), &3.into());
+    assert_eq!(read(&mut first).await["id"], 4, "the other is cut off");
+    drop(first);
+    seat.send_in(&ask(5), &3.into());
+    assert_eq!(read(&mut by_get).await["id"], 5);
+    drop(by_get);
+    seat.send_in(&ask(6), &3.into());
+    let mut again = party.read_after(nth, 2).expect("it is kept");
+    assert_eq!(read(&mut again).await["id"], 6, "it waits for the client");
+}
+
+#[tokio::test]
+async fn where_strangers_share_a_server_each_reads_the_log_of_its_own_call() {
+    let (mut seat, party) = sit(Whose::Shared);
+    let loud = |method: &str| wants(method, true, true);
+    let request = request(1, "tools/call", json!({}));
+    let mut first = party.call(&request, loud).await.unwrap();
+    let mut second = party.call(&request, loud).await.unwrap();
+    let _quiet = call(&party, &request).await;
+    let log =
+        |data: &str| frame(&json!({"method": "notifications/message", "params": {"data": data}}));
+    let ids = [
+        heard(&mut seat).await,
+        heard(&mut seat).await,
+        heard(&mut seat).await,
+    ];
+    let id = |nth: usize| Id::read(ids[nth]["id"].to_string().as_bytes()).unwrap();
+    seat.send_in(&log("quiet"), &id(2));
+    seat.send_in(&log("second"), &id(1));
+    seat.send(&log("anybody's"));
+    assert_eq!(read(&mut second).await["params"]["data"], "second");
+    assert_eq!(read(&mut first).await["params"]["data"], "anybody's");
 }
 
 #[tokio::test]

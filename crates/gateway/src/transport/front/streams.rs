@@ -2,8 +2,9 @@
 //!
 //! An answer goes on the stream of its request, progress on that of its token, news of a
 //! subscription on that of its `subscriptions/listen`. A question and whatever else a call may
-//! bring goes on the oldest stream with such a call, and where there is none on the stream that
-//! the client opened by GET, whether it has done so already or not.
+//! bring goes on the stream of its call. Where the call isn't known, or nobody reads that stream, it
+//! goes on the oldest stream with such a call, and where there is none on the stream that the client
+//! opened by GET, whether it has done so already or not.
 //!
 //! Clients that know nothing of each other may use the same ids at the same time, so on a seat
 //! that they share every request gets an id and a token of ours.
@@ -145,8 +146,8 @@ impl Streams {
         self.whose == Whose::Shared
     }
 
-    /// Takes a message of the session's to where it belongs.
-    pub fn send(&mut self, frame: &Frame) {
+    /// Takes a message of the session's to where it belongs. `during`: the request that it belongs to, if that is known.
+    pub fn send(&mut self, frame: &Frame, during: Option<&Id>) {
         let Some((kind, members)) = frame.peek() else {
             return;
         };
@@ -155,16 +156,16 @@ impl Streams {
             // It answers what could not be read; no stream waits for that.
             Kind::Response { id: None } => {}
             Kind::Request { id, .. } => {
-                let nth = self.at_a_call(|wants| wants.asks);
+                let nth = self.at_a_call(during, |wants| wants.asks);
                 if self.asked.len() < MOST_ASKED {
                     self.asked.insert(id, nth);
                 }
                 self.push(nth, frame, false);
             }
-            Kind::Notification { method } => self.notice(&method, frame, &members),
+            Kind::Notification { method } => self.notice(&method, frame, &members, during),
             Kind::Batch => {
                 for part in frame.parts() {
-                    self.send(&part);
+                    self.send(&part, during);
                 }
             }
             Kind::Odd => self.push(BY_GET, frame, false),
@@ -202,7 +203,7 @@ impl Streams {
         }
     }
 
-    fn notice(&mut self, method: &str, frame: &Frame, members: &Members<'_>) {
+    fn notice(&mut self, method: &str, frame: &Frame, members: &Members<'_>, during: Option<&Id>) {
         let by_token = members
             .progress_token
             .and_then(|token| self.tokens.get(token));
@@ -236,19 +237,32 @@ impl Streams {
             (Whose::Own, _) if is_news => BY_GET,
             // They hear what they listen for, and nothing else.
             (Whose::Shared, _) if is_news => return,
-            (Whose::Shared, "notifications/message") => self.at_a_call(|wants| wants.loud),
-            _ => self.at_a_call(|wants| wants.asks),
+            (Whose::Shared, "notifications/message") => {
+                let own = during.and_then(|id| self.calls.get(id));
+                if own.is_some_and(|call| !call.wants.loud) {
+                    return; // The others have nothing to do with it.
+                }
+                self.at_a_call(during, |wants| wants.loud)
+            }
+            _ => self.at_a_call(during, |wants| wants.asks),
         };
         self.push(nth, frame, false);
     }
 
-    /// The oldest stream with such a call, and of those one that is read if there is any. Where
-    /// there is none, or somebody reads only what belongs to no call, that one.
-    fn at_a_call(&self, is_such: impl Fn(&Wants) -> bool) -> Nth {
+    /// The stream of a call, if it is such a one, else the oldest stream with such a call, and of those one that is read
+    /// if there is any. Where there is none, or somebody reads only what belongs to no call, that one.
+    fn at_a_call(&self, during: Option<&Id>, is_such: impl Fn(&Wants) -> bool) -> Nth {
+        let own = during.and_then(|id| self.calls.get(id));
+        let own = own
+            .filter(|call| is_such(&call.wants))
+            .map(|call| call.stream);
+        if let Some(own) = own.filter(|nth| self.is_read(*nth)) {
+            return own;
+        }
         let calls = self.calls.values().filter(|call| is_such(&call.wants));
         let oldest = calls
             .map(|call| call.stream)
-            .min_by_key(|nth| (!self.is_read(*nth), *nth));
+            .min_by_key(|nth| (!self.is_read(*nth), Some(*nth) != own, *nth));
         oldest
             .filter(|nth| self.is_read(*nth) || !self.is_read(BY_GET))
             .unwrap_or(BY_GET)
@@ -404,7 +418,7 @@ impl Streams {
             } else {
                 Frame::error(Some(&id), code::INTERNAL_ERROR, &format!("midcall: {why}"))
             };
-            self.send(&answer);
+            self.send(&answer, None);
         }
         for stream in self.open.values_mut() {
             stream.end();

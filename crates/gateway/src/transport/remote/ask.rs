@@ -11,9 +11,10 @@ use tokio_util::sync::CancellationToken;
 use super::body::What;
 use super::lane::{Item, Lane};
 use super::session::State;
-use super::stream::{Stream, Tag};
+use super::stream::{Ending, News, Stream, Tag};
 use super::{Remote, mirror};
 use crate::frame::{Frame, Id, Kind, Members};
+use crate::transport::server::Received;
 
 /// A request, as it is sent.
 #[derive(Clone)]
@@ -48,6 +49,8 @@ pub enum Exchange {
     Batch(Vec<Id>),
     /// What wants no answer, and in which legacy session it was sent.
     Told(u32),
+    /// A request that was taken back. A legacy server may not have heard that yet.
+    TakenBack,
     /// The stream of what belongs to no request.
     Listening,
 }
@@ -72,14 +75,33 @@ impl Exchange {
         match self {
             Self::Request(request, _) => std::slice::from_ref(&request.id),
             Self::Batch(ids) => ids,
-            Self::Told(_) | Self::Listening => &[],
+            Self::Told(_) | Self::TakenBack | Self::Listening => &[],
+        }
+    }
+
+    /// The request of the session that everything on its stream belongs to, by the id that the session knows. None if
+    /// the stream belongs to no request, or to several that aren't answered.
+    pub fn asks(&self) -> Option<&Id> {
+        match self {
+            Self::Request(
+                Request {
+                    whose: Whose::Session(id),
+                    ..
+                },
+                _,
+            ) if !self.is_open_end() => Some(id),
+            Self::Batch(ids) => match &ids[..] {
+                [id] => Some(id),
+                _ => None,
+            },
+            Self::Request(..) | Self::Told(_) | Self::TakenBack | Self::Listening => None,
         }
     }
 
     /// Whether it only ends when somebody ends it.
     pub fn is_open_end(&self) -> bool {
         match self {
-            Self::Listening => true,
+            Self::Listening | Self::TakenBack => true,
             Self::Request(request, _) => &*request.method == LISTEN,
             Self::Batch(_) | Self::Told(_) => false,
         }
@@ -99,12 +121,12 @@ impl Remote {
             Kind::Request { id, .. } if self.wanted.contains(&id) => {
                 let words = "a request with this id is open already";
                 let answer = Frame::error(Some(&id), code::INVALID_REQUEST, words);
-                self.ready.push_back(answer);
+                self.ready.push_back(Received::Frame(answer));
             }
             Kind::Request { id, .. } if self.wanted.len() >= MOST => {
                 let words = "too many requests to this server are open";
                 let answer = Frame::error(Some(&id), code::INTERNAL_ERROR, words);
-                self.ready.push_back(answer);
+                self.ready.push_back(Received::Frame(answer));
             }
             Kind::Request { id, method } if is_modern => {
                 self.revision = members.revision.map(<[u8]>::to_vec);
@@ -304,9 +326,12 @@ impl Remote {
             Era::Modern => sent.task.abort(),
             Era::Legacy => {
                 self.tell(frame, Some(sent.left));
+                self.exchanges.insert(tag, Exchange::TakenBack);
+                let told = self.told.clone();
                 self.tasks.spawn(async move {
                     sleep(GRACE).await;
                     sent.task.abort();
+                    told.tell(tag, News::Ended(Ending::Well));
                 });
             }
         }

@@ -11,6 +11,7 @@ use super::session::State;
 use super::stream::{Ending, Tag, pause};
 use super::wire::Refusal;
 use crate::frame::{Frame, Id, Kind};
+use crate::transport::server::Received;
 
 /// What may be asked twice: it changes nothing. A call of a tool is not among them, whatever the
 /// tool says of itself.
@@ -48,7 +49,7 @@ impl Remote {
             }
             Some(Exchange::Told(session)) => self.told(tag, session, ending),
             Some(Exchange::Listening) => self.unheard(tag, &ending),
-            None => {}
+            Some(Exchange::TakenBack) | None => {}
         }
     }
 
@@ -83,7 +84,7 @@ impl Remote {
             Whose::Session(id) => match &ending {
                 // What the server says in its own words, the client shows.
                 Ending::Refused(refusal) if let Some(answer) = refusal.answer(id) => {
-                    self.ready.push_back(answer);
+                    self.ready.push_back(Received::Frame(answer));
                 }
                 ending => {
                     let cause = self.cause(ending);
@@ -103,7 +104,8 @@ impl Remote {
     fn take_back(&mut self, tag: Tag) {
         let gone = self.asked.extract_if(|_, on| *on == tag);
         let gone: Vec<Id> = gone.map(|(id, _)| id).collect();
-        self.ready.extend(gone.iter().map(Frame::cancelled));
+        self.ready
+            .extend(gone.iter().map(Frame::cancelled).map(Received::Frame));
     }
 
     /// What the server says outside of calls is not heard any more.
@@ -165,7 +167,8 @@ impl Remote {
         tracing::warn!("the server has forgotten the session, which is opened again");
         // Nobody waits any more for what it asked in that one.
         let gone: Vec<Id> = self.asked.drain().map(|(id, _)| id).collect();
-        self.ready.extend(gone.iter().map(Frame::cancelled));
+        self.ready
+            .extend(gone.iter().map(Frame::cancelled).map(Received::Frame));
         self.session.ask(initialize.clone());
         let id = self.own_ids.fresh();
         let Some(frame) = initialize.with(&["id"], id.as_json()) else {
@@ -277,6 +280,6 @@ impl Remote {
     fn fail(&mut self, id: &Id, cause: &Cause) {
         tracing::warn!("a request failed: {}", cause.for_log());
         let answer = Frame::error(Some(id), code::INTERNAL_ERROR, &cause.for_client());
-        self.ready.push_back(answer);
+        self.ready.push_back(Received::Frame(answer));
     }
 }

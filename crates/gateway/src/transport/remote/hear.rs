@@ -12,6 +12,7 @@ use super::came::Cause;
 use super::session::State;
 use super::stream::{News, Report, Tag};
 use crate::frame::{Frame, Id, Kind, Members};
+use crate::transport::server::Received;
 
 /// How many pages of tools are read for one call.
 const PAGES: u32 = 100;
@@ -59,11 +60,16 @@ impl Remote {
             Kind::Response { .. } => {
                 tracing::debug!("an answer that nobody waits for on its stream was dropped");
             }
+            Kind::Request { id, method } if self.is_too_late(tag, &method) => {
+                let words = "midcall: the request that this came up in was taken back";
+                let error = Frame::error(Some(&id), code::INVALID_REQUEST, words);
+                self.tell(error, None);
+            }
             Kind::Request { id, .. } => {
                 if self.asked.len() < MOST_ASKED {
                     self.asked.insert(id, tag);
                 }
-                self.ready.push_back(frame);
+                self.hand_out(tag, frame);
             }
             Kind::Notification { method } => {
                 if method == "notifications/cancelled"
@@ -72,7 +78,7 @@ impl Remote {
                     self.asked.remove(&id);
                 }
                 if let Some(frame) = self.translated(tag, &method, &frame) {
-                    self.ready.push_back(frame);
+                    self.hand_out(tag, frame);
                 }
             }
             Kind::Batch => {
@@ -81,8 +87,23 @@ impl Remote {
                 }
             }
             // The session answers for what is wrong.
-            Kind::Odd | Kind::Wrong { .. } => self.ready.push_back(frame),
+            Kind::Odd | Kind::Wrong { .. } => self.ready.push_back(Received::Frame(frame)),
         }
+    }
+
+    /// True if a server asks in a request that was taken back: in no other can that have come up.
+    fn is_too_late(&self, tag: Tag, method: &str) -> bool {
+        matches!(self.exchanges.get(&tag), Some(Exchange::TakenBack)) && method != "ping"
+    }
+
+    /// Hands out what a server says of itself, with the request that it belongs to.
+    fn hand_out(&mut self, tag: Tag, frame: Frame) {
+        let exchange = self.exchanges.get(&tag);
+        self.ready
+            .push_back(match exchange.and_then(Exchange::asks) {
+                Some(request) => Received::During(request.clone(), frame),
+                None => Received::Frame(frame),
+            });
     }
 
     /// What a subscription that was asked for again tells, as if it were still the first.
@@ -109,7 +130,7 @@ impl Remote {
             Some(Exchange::Batch(mut ids)) => {
                 ids.retain(|it| it != id);
                 self.exchanges.insert(tag, Exchange::Batch(ids));
-                return self.ready.push_back(frame);
+                return self.ready.push_back(Received::Frame(frame));
             }
             other => {
                 self.exchanges.extend(other.map(|other| (tag, other)));
@@ -137,7 +158,7 @@ impl Remote {
                     true => frame,
                     false => frame.with(&["id"], known.as_json()).unwrap_or(frame),
                 };
-                self.ready.push_back(frame);
+                self.ready.push_back(Received::Frame(frame));
             }
             Whose::Listing(call) => self.listed(&request, *call, &frame, members),
             Whose::Reopening => {}

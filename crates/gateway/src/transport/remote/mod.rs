@@ -37,7 +37,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::server::Received;
-use crate::frame::{Frame, Id, OwnIds};
+use crate::frame::{Id, OwnIds};
 use ask::Exchange;
 use body::Waiting;
 use lane::Lane;
@@ -67,8 +67,8 @@ pub struct Remote {
     revision: Option<Vec<u8>>,
     tools: Tools,
     own_ids: OwnIds,
-    /// What is to be handed out.
-    ready: VecDeque<Frame>,
+    /// The messages to be handed out.
+    ready: VecDeque<Received>,
     /// Whether nothing more will be sent.
     is_finishing: bool,
 }
@@ -126,8 +126,8 @@ impl Remote {
     pub async fn next(&mut self, hears: bool) -> Received {
         let (was_full, was_flooded) = (self.is_full(), self.is_flooded());
         loop {
-            if hears && let Some(frame) = self.ready.pop_front() {
-                return Received::Frame(frame);
+            if hears && let Some(received) = self.ready.pop_front() {
+                return received;
             }
             if hears && self.is_finishing && self.is_idle() {
                 return Received::Gone;

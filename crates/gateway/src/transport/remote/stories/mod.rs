@@ -1,6 +1,7 @@
 //! Stories of a server elsewhere, over real connections.
 
 mod breaks;
+mod during;
 mod eras;
 mod garbage;
 mod hostile;
@@ -49,7 +50,9 @@ impl World {
     async fn says(&mut self) -> Value {
         loop {
             return match timeout(PATIENCE, self.remote.next(true)).await {
-                Ok(Received::Frame(frame)) => serde_json::from_slice(&frame.into_bytes()).unwrap(),
+                Ok(Received::Frame(frame) | Received::During(_, frame)) => {
+                    serde_json::from_slice(&frame.into_bytes()).unwrap()
+                }
                 Ok(Received::Nothing) => continue,
                 Ok(Received::Gone | Received::Endless) => panic!("it has answered everything"),
                 Err(_) => panic!("nothing was said; these came: {:#?}", self.server.seen()),
@@ -73,7 +76,7 @@ impl World {
         let mut rest = Vec::new();
         loop {
             match timeout(PATIENCE, self.remote.next(true)).await {
-                Ok(Received::Frame(frame)) => {
+                Ok(Received::Frame(frame) | Received::During(_, frame)) => {
                     rest.push(serde_json::from_slice(&frame.into_bytes()).unwrap());
                 }
                 Ok(Received::Nothing) => {}
