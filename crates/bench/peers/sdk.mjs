@@ -1,10 +1,10 @@
 // A client and a trivial server on the SDK that most have, with nothing, with us and with two cats in
 // between, which is the least that anything there can cost.
-// Prints a line a figure: {name, ours, direct, cats}, medians in nanoseconds.
+// Prints a line a figure: {name, ours, direct, cats, before?}, medians in nanoseconds.
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
-const { MIDCALL_BIN, MIDCALL_PEERS } = process.env;
+const { MIDCALL_BEFORE, MIDCALL_BIN, MIDCALL_PEERS } = process.env;
 const require = createRequire(`${MIDCALL_PEERS}/package.json`);
 const load = (path) => import(pathToFileURL(require.resolve(`sdk-1/${path}`)));
 
@@ -31,12 +31,13 @@ if (process.argv[2] === "serve") {
     ours: await open([MIDCALL_BIN, "wrap", "--no-open", "--", ...serve]),
     cats: await open(["sh", "-c", `cat | "${serve.join('" "')}" | cat`]),
   };
+  if (MIDCALL_BEFORE) sides.before = await open([MIDCALL_BEFORE, "wrap", "--no-open", "--", ...serve]);
   const median = (times) => times.sort((a, b) => a - b)[times.length >> 1];
   for (const [name, call, times] of [
     ["tools/call", { name: "echo", arguments: { text: "x".repeat(500) } }, 300],
     ["elicitation", { name: "ask", arguments: {} }, 150],
   ]) {
-    const took = { direct: [], ours: [], cats: [] };
+    const took = Object.fromEntries(Object.keys(sides).map((side) => [side, []]));
     for (let turn = 0; turn < 12; turn++) {
       for (const [side, client] of Object.entries(sides)) {
         for (let n = 0; n < times; n++) {
@@ -46,7 +47,8 @@ if (process.argv[2] === "serve") {
         }
       }
     }
-    console.log(JSON.stringify({ name, ours: median(took.ours), direct: median(took.direct), cats: median(took.cats) }));
+    const medians = Object.entries(took).map(([side, times]) => [side, median(times)]);
+    console.log(JSON.stringify({ name, ...Object.fromEntries(medians) }));
   }
   await Promise.all(Object.values(sides).map((client) => client.close()));
   process.exit();

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::side::{Side, beside};
-use crate::wrap::way::{MODERN, SERVER, free_port, node, package, told, words};
+use crate::wrap::way::{BEFORE, MODERN, SERVER, before, free_port, node, package, told, words};
 use visit::{Era, Visit};
 
 /// Clients at once, each with a connection of its own.
@@ -31,7 +31,7 @@ struct Up {
 
 /// Every figure of this area.
 pub fn run() {
-    let legacy = [
+    let mut legacy = vec![
         Way {
             name: "direct",
             command: |port| served(SERVER, port),
@@ -49,7 +49,7 @@ pub fn run() {
             command: proxy,
         },
     ];
-    let modern = [
+    let mut modern = vec![
         Way {
             name: "direct",
             command: |port| served(MODERN, port),
@@ -63,6 +63,15 @@ pub fn run() {
             command: |port| ours(SERVER, port),
         },
     ];
+    if before().is_some() {
+        let command = |port| listens(told("MIDCALL_BEFORE"), SERVER, port);
+        for ways in [&mut legacy, &mut modern] {
+            ways.push(Way {
+                name: BEFORE,
+                command,
+            });
+        }
+    }
     for (name, era, ways) in [
         ("http, legacy", Era::Legacy, &legacy[..]),
         ("http, modern", Era::Modern, &modern[..]),
@@ -167,7 +176,10 @@ fn served(server: &str, port: u16) -> Vec<String> {
 }
 
 fn ours(server: &str, port: u16) -> Vec<String> {
-    let binary = told("MIDCALL_BIN");
+    listens(told("MIDCALL_BIN"), server, port)
+}
+
+fn listens(binary: String, server: &str, port: u16) -> Vec<String> {
     words(&format!(
         "{binary} wrap --no-open --listen 127.0.0.1:{port} -- {} {server}",
         node()

@@ -44,6 +44,7 @@ fn main() {
     if areas.is_empty() {
         eprintln!("./bench [area], without one all of them:");
         AREAS.iter().for_each(|(name, _)| eprintln!("  {name}"));
+        eprintln!("MIDCALL_BEFORE=PATH measures an older midcall in the same run (wrap, http).");
         process::exit(2);
     }
     for (_, run) in areas {

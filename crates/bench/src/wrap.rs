@@ -93,6 +93,7 @@ fn with_an_sdk() {
         ours: f64,
         direct: f64,
         cats: f64,
+        before: Option<f64>,
     }
     let node =
         std::env::var_os("MIDCALL_NODE").expect("MIDCALL_NODE: this program is run by ./bench");
@@ -106,6 +107,7 @@ fn with_an_sdk() {
             ours,
             direct,
             cats,
+            before,
         } = serde_json::from_str(line).expect("Node tells figures");
         let budget = match name.as_str() {
             "tools/call" => "≤ 1.25 ×, aim 1.15 ×",
@@ -119,6 +121,15 @@ fn with_an_sdk() {
             Seconds::new(cats / 1e9),
             cats / direct
         );
+        if let Some(before) = before {
+            println!(
+                "wrap, {name} with an SDK on both sides: {} {}, by direct {:.2}, ours by that {:.2}",
+                way::BEFORE,
+                Seconds::new(before / 1e9),
+                before / direct,
+                ours / before
+            );
+        }
     }
 }
 

@@ -45,35 +45,37 @@ impl Way {
     /// Every way, the direct one first and ours second.
     pub fn all() -> Vec<Self> {
         let legacy = |name, commands| Self::new(name, Era::Legacy, commands);
-        vec![
+        let mut ways = vec![
             legacy("direct", direct),
             legacy(OURS, ours),
             legacy("two cats", cats),
             legacy("mcp-proxy of PyPI, a pair", python_proxy),
             legacy("supergateway, a pair", supergateway),
             legacy("npm's mcp-proxy and mcp-remote", remote),
-        ]
+        ];
+        ways.extend(before().map(|_| legacy(BEFORE, ours_before)));
+        ways
     }
 
     /// Ways between a client of one era and a server of the other, behind a name for the two.
     /// The first is direct, with a client of the server's own era: there is no other.
     pub fn bridged() -> [(&'static str, Vec<Self>); 2] {
+        let mut to_legacy = vec![
+            Self::new("direct, of one era", Era::Legacy, direct),
+            Self::new(OURS, Era::Modern, ours),
+        ];
+        let mut to_modern = vec![
+            Self::new("direct, of one era", Era::Modern, modern),
+            Self::new(OURS, Era::Legacy, ours_modern),
+            Self::new("mcp-remote, to HTTP", Era::Legacy, remote_modern),
+        ];
+        if before().is_some() {
+            to_legacy.push(Self::new(BEFORE, Era::Modern, ours_before));
+            to_modern.push(Self::new(BEFORE, Era::Legacy, ours_before_modern));
+        }
         [
-            (
-                "a modern client and a legacy server",
-                vec![
-                    Self::new("direct, of one era", Era::Legacy, direct),
-                    Self::new(OURS, Era::Modern, ours),
-                ],
-            ),
-            (
-                "a legacy client and a modern server",
-                vec![
-                    Self::new("direct, of one era", Era::Modern, modern),
-                    Self::new(OURS, Era::Legacy, ours_modern),
-                    Self::new("mcp-remote, to HTTP", Era::Legacy, remote_modern),
-                ],
-            ),
+            ("a modern client and a legacy server", to_legacy),
+            ("a legacy client and a modern server", to_modern),
         ]
     }
 
@@ -112,6 +114,7 @@ impl Way {
 }
 
 const OURS: &str = "ours";
+pub const BEFORE: &str = "ours before";
 
 fn direct() -> Commands {
     Commands {
@@ -128,15 +131,27 @@ fn modern() -> Commands {
 }
 
 fn ours() -> Commands {
-    wrapped(direct())
+    wrapped(told("MIDCALL_BIN"), direct())
 }
 
 fn ours_modern() -> Commands {
-    wrapped(modern())
+    wrapped(told("MIDCALL_BIN"), modern())
 }
 
-fn wrapped(server: Commands) -> Commands {
-    let binary = told("MIDCALL_BIN");
+fn ours_before() -> Commands {
+    wrapped(told("MIDCALL_BEFORE"), direct())
+}
+
+fn ours_before_modern() -> Commands {
+    wrapped(told("MIDCALL_BEFORE"), modern())
+}
+
+/// An older `midcall` to measure in the same run: `MIDCALL_BEFORE=path/to/midcall ./bench wrap`.
+pub fn before() -> Option<String> {
+    env::var("MIDCALL_BEFORE").ok()
+}
+
+fn wrapped(binary: String, server: Commands) -> Commands {
     let front = [binary, "wrap".to_owned(), "--".to_owned()]
         .into_iter()
         .chain(server.front);
