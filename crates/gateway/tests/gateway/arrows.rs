@@ -4,7 +4,7 @@
 //! here first. Dev-dependencies are free: tests may reach anywhere.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
@@ -64,6 +64,9 @@ const MODULES: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// Crates whose folder links to a file of another, instead of having it twice: as good as a dependency.
+const LINKS: &[(&str, &str)] = &[("core", "web")];
+
 /// What would give `core` a runtime or a socket.
 const NEVER_IN_CORE: &[&str] = &[
     "async-std",
@@ -110,22 +113,10 @@ fn every_module_of_the_gateway_follows_an_arrow() {
     let names: Vec<&str> = MODULES.iter().map(|(name, _)| *name).collect();
     for (name, allowed) in MODULES {
         for file in sources(name) {
-            let text = fs::read_to_string(&file).unwrap();
-            let text = text
-                .split("#[cfg(test)]\nmod tests")
-                .next()
-                .unwrap_or_default();
-            let used = text.split("crate::").skip(1).filter_map(|rest| {
-                let end =
-                    rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-                let module = &rest[..end.unwrap_or(rest.len())];
-                names
-                    .iter()
-                    .find(|known| **known == module && **known != *name)
-            });
-            for module in used {
+            let used = modules_in(&without_tests(file.clone()), &names);
+            for module in used.into_iter().filter(|used| used != name) {
                 assert!(
-                    allowed.contains(module),
+                    allowed.contains(&module),
                     "{} uses crate::{module}; `{name}` may use {allowed:?} only: draw the arrow in MODULES and in \
                      ARCHITECTURE.md, or turn it round",
                     file.display()
@@ -133,6 +124,85 @@ fn every_module_of_the_gateway_follows_an_arrow() {
             }
         }
     }
+}
+
+/// Modules that use each other can't be understood one by one. This counts the small ones, too.
+#[test]
+fn no_modules_of_the_gateway_use_each_other() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let lib = fs::read_to_string(source.join("lib.rs")).unwrap();
+    let names: Vec<&str> = lib
+        .lines()
+        .filter_map(|line| line.split("mod ").nth(1)?.strip_suffix(';'))
+        .collect();
+    let mut left: BTreeMap<&str, BTreeSet<&str>> = names
+        .iter()
+        .map(|name| {
+            let texts = sources(name).into_iter().map(without_tests);
+            let used = texts.flat_map(|text| modules_in(&text, &names));
+            (*name, used.filter(|used| used != name).collect())
+        })
+        .collect();
+    // Take away what uses nothing that is left, until nothing can be taken away.
+    loop {
+        let free: Vec<&str> = left
+            .iter()
+            .filter(|(_, used)| used.iter().all(|used| !left.contains_key(used)))
+            .map(|(name, _)| *name)
+            .collect();
+        if free.is_empty() {
+            break;
+        }
+        free.iter().for_each(|name| drop(left.remove(name)));
+    }
+    assert!(left.is_empty(), "these use each other: {left:?}");
+}
+
+#[test]
+fn every_link_to_a_file_of_another_crate_is_an_arrow() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut folders = vec![crates.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let crate_of = |path: &Path| {
+                let inside = path.strip_prefix(crates.canonicalize().unwrap()).unwrap();
+                let first = inside.components().next().unwrap();
+                first.as_os_str().to_str().unwrap().to_owned()
+            };
+            match path.is_symlink() {
+                true => {
+                    let folder = path.parent().unwrap().canonicalize().unwrap();
+                    let arrow = (crate_of(&folder), crate_of(&path.canonicalize().unwrap()));
+                    let is_drawn = LINKS.contains(&(&arrow.0, &arrow.1));
+                    assert!(
+                        is_drawn || arrow.0 == arrow.1,
+                        "{} is a new arrow: {arrow:?}",
+                        path.display()
+                    );
+                }
+                false if path.is_dir() && !path.ends_with("node_modules") => folders.push(path),
+                false => {}
+            }
+        }
+    }
+}
+
+/// A file's text, up to its unit tests.
+fn without_tests(file: PathBuf) -> String {
+    let text = fs::read_to_string(file).unwrap();
+    let production = text.split("#[cfg(test)]\nmod tests").next();
+    production.unwrap_or_default().to_owned()
+}
+
+/// The modules of the gateway that a text names.
+fn modules_in<'a>(text: &str, names: &[&'a str]) -> Vec<&'a str> {
+    let used = text.split("crate::").skip(1).filter_map(|rest| {
+        let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        let module = &rest[..end.unwrap_or(rest.len())];
+        names.iter().find(|known| **known == module)
+    });
+    used.copied().collect()
 }
 
 /// The files of a module, but for its tests.
