@@ -85,20 +85,26 @@ export function modern(id, method, params = {}, capabilities = {}) {
   };
 }
 
-/** Calls as a client of the modern era, and comes back with what `answer` says until there is a result. */
-export async function callModern(url, id, method, params, { capabilities = {}, answer, signal, news = () => {} } = {}) {
+/** One request of the modern era: its answer. */
+export async function postModern(url, id, method, params, { capabilities = {}, signal, news = () => {} } = {}) {
   const guest = Object.assign(new Guest(), { url, headers: {} });
-  let more = {};
+  const { message, headers } = modern(id, method, params, capabilities);
+  let answered;
+  for await (const told of messages(await guest.post(message, { headers, signal }))) {
+    if (told.method) news(told);
+    else answered = told;
+  }
+  return answered;
+}
+
+/** Calls as a client of the modern era, and comes back with what `answer` says until there is a result. */
+export async function callModern(url, id, method, params, { answer, ...more } = {}) {
+  let retry = {};
   for (;;) {
-    const { message, headers } = modern(id, method, { ...params, ...more }, capabilities);
-    let answered;
-    for await (const told of messages(await guest.post(message, { headers, signal }))) {
-      if (told.method) news(told);
-      else answered = told;
-    }
+    const answered = await postModern(url, id, method, { ...params, ...retry }, more);
     if (answered?.result?.resultType !== "input_required") return answered;
     const { inputRequests = {}, requestState } = answered.result;
     const responses = await Promise.all(Object.entries(inputRequests).map(async ([key, asked]) => [key, await answer(asked)]));
-    more = { requestState, ...(responses.length && { inputResponses: Object.fromEntries(responses) }) };
+    retry = { requestState, ...(responses.length && { inputResponses: Object.fromEntries(responses) }) };
   }
 }

@@ -239,6 +239,7 @@ impl Stage {
                     news.push(Input::ServerGone(ServerId::Second, "exited".to_owned()))
                 }
                 Output::Noise(_) | Output::ToServer(ServerId::Second, _) => {}
+                Output::Named(_) | Output::Unnamed(_) => {}
             }
         }
         let most = 4 * 1024 * 1024 + 256 * self.heard;

@@ -15,6 +15,13 @@ impl Token {
         Self(BASE64_URL_SAFE_NO_PAD.encode(bits))
     }
 
+    /// The same behind a few letters that tell what it is.
+    pub fn starting_with(prefix: &str) -> Self {
+        let mut token = Self::random();
+        token.0.insert_str(0, prefix);
+        token
+    }
+
     /// The token itself, to be given away.
     pub fn reveal(&self) -> &str {
         &self.0

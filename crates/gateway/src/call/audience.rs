@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::moment::Moment;
 
-use super::{Declared, Name};
+use super::{Declared, Name, NameUse};
 use crate::frame::Id;
 
 /// The client's side of a call.
@@ -165,6 +165,15 @@ impl Audience {
     pub fn all_names(&self) -> impl Iterator<Item = Name> {
         let names = self.names.iter();
         names.flat_map(|names| names.claims.iter().chain(&names.states).copied())
+    }
+
+    /// What the client comes back with a name for.
+    pub fn use_of(&self, name: Name) -> NameUse {
+        let names = self.names.as_ref();
+        match names.is_some_and(|names| names.states.contains(&name)) {
+            true => NameUse::State,
+            false => NameUse::Claim,
+        }
     }
 
     /// True if a state is the last that was given.

@@ -24,21 +24,27 @@ pub enum How {
 
 /// The latest of them.
 #[derive(Default)]
-pub struct EndedQuestions(VecDeque<EndedQuestion>);
+pub struct EndedQuestions {
+    latest: VecDeque<EndedQuestion>,
+    /// Names that came or went.
+    pub renamed: Vec<Name>,
+}
 
 /// How many are remembered.
 const REMEMBERED: usize = 256;
 
 impl EndedQuestions {
     pub fn add(&mut self, ended: EndedQuestion) {
-        if self.0.len() == REMEMBERED {
-            self.0.pop_front();
+        if self.latest.len() == REMEMBERED {
+            let forgotten = self.latest.pop_front();
+            self.renamed.extend(forgotten.map(|ended| ended.name));
         }
-        self.0.push_back(ended);
+        self.renamed.push(ended.name);
+        self.latest.push_back(ended);
     }
 
     pub fn find(&self, name: Name) -> Option<&EndedQuestion> {
-        self.0.iter().find(|ended| ended.name == name)
+        self.latest.iter().find(|ended| ended.name == name)
     }
 }
 

@@ -1,9 +1,10 @@
 //! The one home of calls and questions: two tables, linked by ids.
 
 use super::ended::EndedQuestions;
+use super::name::{GivenName, NameChange, NameUse, ToldNames};
 use super::questions::Questions;
 use super::table::Calls;
-use super::{CallId, Name, Origin, QuestionId, ServerId};
+use super::{CallId, Name, Origin, Place, QuestionId, ServerId};
 
 pub use super::table::Ability;
 
@@ -13,6 +14,8 @@ pub struct Ledger {
     pub calls: Calls,
     pub questions: Questions,
     pub ended: EndedQuestions,
+    /// The names that others have been told of.
+    told: ToldNames,
     #[cfg(test)]
     events: u64,
 }
@@ -28,6 +31,40 @@ impl Ledger {
     pub fn named(&self, name: Name) -> Option<Named> {
         let call = self.calls.named(name).map(Named::Call);
         call.or_else(|| self.questions.named(name).map(Named::Question))
+    }
+
+    /// The names that the client was given since this was asked last, and those that lead nowhere any more.
+    pub fn renamed(&mut self) -> Vec<NameChange> {
+        let mut renamed = std::mem::take(&mut self.calls.renamed);
+        renamed.append(&mut self.questions.renamed);
+        renamed.append(&mut self.ended.renamed);
+        let changes = renamed.into_iter().filter_map(|name| {
+            let now = self.given(name);
+            self.told.tell(name, now)
+        });
+        changes.collect()
+    }
+
+    /// A name, and what it leads to.
+    fn given(&self, name: Name) -> Option<GivenName> {
+        let (used_for, call, until) = match self.named(name) {
+            Some(Named::Call(id)) => {
+                let call = self.calls.get(id)?;
+                (call.audience.use_of(name), Some(id), call.kept_until())
+            }
+            Some(Named::Question(id)) => match self.questions.get(id)?.place {
+                Place::Model { told_in, .. } => (NameUse::Question, told_in, None),
+                Place::Client { .. } | Place::Desk(_) => return None,
+            },
+            // Clients make the call again that answered it.
+            None => (NameUse::Question, self.ended.find(name)?.told_in, None),
+        };
+        Some(GivenName {
+            name,
+            used_for,
+            call,
+            until,
+        })
     }
 
     /// The calls in which a request of a server can have come up, if its stream doesn't say.

@@ -19,7 +19,7 @@ mod task;
 pub use audience::{AWAY, Audience, Waiter};
 pub use ended::{EndedQuestion, How};
 pub use ledger::{Ability, Ledger, Named};
-pub use name::Name;
+pub use name::{GivenName, Name, NameChange, NameUse};
 pub use question::{
     AtClient, DeskState, Origin, Place, Question, QuestionId, WantedBy, What, rendition, told,
     with_outcome,

@@ -26,6 +26,8 @@ pub struct Questions {
     asked_to: HashMap<Id, QuestionId>,
     /// By what the model answers by.
     names: HashMap<Name, QuestionId>,
+    /// Names that came or went.
+    pub renamed: Vec<Name>,
     early: Early,
 }
 
@@ -87,9 +89,11 @@ impl Questions {
     /// Takes all of them out.
     pub fn drain(&mut self) -> Vec<(QuestionId, Question)> {
         let open = std::mem::take(&mut self.open);
+        self.renamed.extend(self.names.keys());
         *self = Self {
             last: self.last,
             early: std::mem::take(&mut self.early),
+            renamed: std::mem::take(&mut self.renamed),
             ..Self::default()
         };
         open.into_iter().collect()
@@ -193,6 +197,7 @@ impl Questions {
         }
         if let Place::Model { name, .. } = question.place {
             self.names.insert(name, id);
+            self.renamed.push(name);
         }
     }
 
@@ -220,6 +225,7 @@ impl Questions {
         }
         if let Place::Model { name, .. } = question.place {
             self.names.remove(&name);
+            self.renamed.push(name);
         }
     }
 

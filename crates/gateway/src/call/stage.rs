@@ -285,6 +285,14 @@ impl Call {
         !matches!(self.stage, Stage::Done { .. } | Stage::Cancelled(_))
     }
 
+    /// Until when its result is kept, if it is over.
+    pub fn kept_until(&self) -> Option<Moment> {
+        match self.stage {
+            Stage::Done { until, .. } => Some(until),
+            _ => None,
+        }
+    }
+
     /// When something is to be done about it, whatever else happens.
     pub fn due(&self) -> Option<Moment> {
         let stage = match &self.stage {

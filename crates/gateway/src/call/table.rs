@@ -15,6 +15,8 @@ pub struct Calls {
     last: u64,
     index: Index,
     sweeps: Sweeps,
+    /// Names that came or went, or lead to a call that is over by now.
+    pub renamed: Vec<Name>,
 }
 
 /// Calls by what they are looked for by.
@@ -107,8 +109,13 @@ impl Calls {
 
     /// Changes a call, and gives what came of that.
     pub fn change<T>(&mut self, id: CallId, change: impl FnOnce(&mut Call) -> T) -> Option<T> {
-        let mut call = self.close(id)?;
+        let mut call = self.take(id)?;
+        let before = named(&call);
         let changed = change(&mut call);
+        let after = named(&call);
+        if before != after {
+            self.renamed.extend(before.0.into_iter().chain(after.0));
+        }
         self.add(id, call);
         Some(changed)
     }
@@ -133,6 +140,12 @@ impl Calls {
 
     /// Forgets a call.
     pub fn close(&mut self, id: CallId) -> Option<Call> {
+        let call = self.take(id)?;
+        self.renamed.extend(names(&call));
+        Some(call)
+    }
+
+    fn take(&mut self, id: CallId) -> Option<Call> {
         let call = self.table.remove(&id)?;
         self.index.remove(id, &call);
         self.sweeps.remove(id, &call);
@@ -423,6 +436,11 @@ fn client_ids(call: &Call) -> impl Iterator<Item = &Id> {
 fn names(call: &Call) -> impl Iterator<Item = Name> {
     let is_cancelled = matches!(call.stage(), Stage::Cancelled(_));
     call.audience.all_names().filter(move |_| !is_cancelled)
+}
+
+/// The same, and until when its result is kept.
+fn named(call: &Call) -> (Vec<Name>, Option<Moment>) {
+    (names(call).collect(), call.kept_until())
 }
 
 /// The task of 2025-11-25 that runs for a call, unknown to the client.

@@ -1,6 +1,7 @@
 //! The client's end of a session.
 
 use crate::frame::{Frame, Id};
+use crate::session::{GivenName, Name};
 use crate::transport::Pipes;
 use crate::transport::front::Seat;
 use crate::transport::server::Received;
@@ -22,6 +23,20 @@ impl ClientEnd {
                 Some(request) => seat.send_in(&frame, request),
                 None => seat.send(&frame),
             },
+        }
+    }
+
+    /// The client was given something to come back by. On pipes there is only one way.
+    pub fn named(&mut self, given: GivenName) {
+        if let Self::Seat(seat) = self {
+            seat.named(given);
+        }
+    }
+
+    /// A name leads nowhere any more.
+    pub fn unnamed(&mut self, name: Name) {
+        if let Self::Seat(seat) = self {
+            seat.unnamed(name);
         }
     }
 

@@ -210,6 +210,8 @@ impl Relay {
                 Output::Ask(question, elicitation) => self.page.ask(question, &elicitation).await,
                 Output::Withdraw(question, why) => self.page.withdraw(question, why).await,
                 Output::Complete(question, by) => self.page.complete(question, by).await,
+                Output::Named(given) => self.client.named(given),
+                Output::Unnamed(name) => self.client.unnamed(name),
                 // People see it where they see the server's errors.
                 Output::Noise(frame) => drop(self.errors.noise(&frame.into_bytes())),
             }

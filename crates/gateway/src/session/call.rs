@@ -236,8 +236,9 @@ impl Session {
             && kind.can_ask()
             && let Some(state) = modern::state(members)
         {
-            let name = Name::of(&state);
-            if let Some(Named::Call(call)) = self.ledger.named(name) {
+            let name = Name::of_ours(&state);
+            let named = name.and_then(|name| Some((name, self.ledger.named(name)?)));
+            if let Some((name, Named::Call(call))) = named {
                 let waiter = Waiter::new(now, id, members.progress_token);
                 return self.retries(now, (call, name), frame, waiter, declared, out);
             }

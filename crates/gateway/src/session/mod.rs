@@ -42,8 +42,8 @@ use midcall_core::catalog::Locale;
 use midcall_core::wire::Modes;
 use midcall_desk::{By, Outcome, Withdrawn};
 
-use crate::call::{Call, CallId, Declared, Ledger, TellBy};
-pub use crate::call::{QuestionId, ServerId, Waiting};
+use crate::call::{Call, CallId, Declared, Ledger, NameChange, TellBy};
+pub use crate::call::{GivenName, Name, QuestionId, ServerId, Waiting};
 use crate::frame::{Frame, Id, OwnIds};
 use crate::leg::server::Offer;
 use crate::route::{ServerEra, Setup};
@@ -95,6 +95,10 @@ pub enum Output {
     Withdraw(QuestionId, Withdrawn),
     /// What the link was for is done, so the person who opened it need not say so.
     Complete(QuestionId, By),
+    /// The client was given something to come back by. This comes before the message that gives it.
+    Named(GivenName),
+    /// A name leads nowhere any more.
+    Unnamed(Name),
     /// A server wrote a line that isn't a message.
     Noise(Frame),
 }
@@ -142,6 +146,7 @@ impl Session {
 
     /// Hears what happened, and adds to `out` what is to be done.
     pub fn on(&mut self, now: Moment, input: Input, out: Out<'_>) {
+        let before = out.len();
         match input {
             Input::Client(frame) => self.client_says(now, frame, out),
             Input::ClientGone => self.client_gone(now, out),
@@ -164,8 +169,19 @@ impl Session {
             self.sweep(now, out);
             self.tell_rounds(out);
         }
+        self.tell_names(before, out);
         #[cfg(test)]
         self.ledger.check_sometimes();
+    }
+
+    /// Tells which names the client has now, before the messages that came about at the same time.
+    fn tell_names(&mut self, before: usize, out: Out<'_>) {
+        let changes = self.ledger.renamed().into_iter();
+        let told = changes.map(|change| match change {
+            NameChange::Given(given) => Output::Named(given),
+            NameChange::Forgotten(name) => Output::Unnamed(name),
+        });
+        out.splice(before..before, told);
     }
 
     /// True while a server is only being asked what it speaks. One that ends at that is a legacy one, and can be

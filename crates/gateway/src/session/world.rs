@@ -6,15 +6,18 @@
 //!
 //! In: [`World::with`]. Not here: whole scripts of anything (`replay`).
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::moment::Moment;
 use midcall_core::catalog::Locale;
+use midcall_core::wire::{ElicitationPending, meta};
 use midcall_core::{Asker, Elicitation, Limits};
 use midcall_desk::{By, Outcome, Route, Withdrawn};
 use serde_json::{Value, json};
 
 use super::{Input, Output, QuestionId, ServerId, Session, Waiting};
+use crate::call::{GivenName, Name, NameUse};
 use crate::frame::{Frame, Id};
 use crate::route::{Choices, OnUnavailable, Policy, ServerEra, Setting, Setup};
 
@@ -35,6 +38,8 @@ pub struct World {
     pub withdrawn: Vec<(u64, Withdrawn)>,
     pub completed: Vec<(u64, By)>,
     pub noise: usize,
+    /// What the client can come back by.
+    pub named: HashMap<Name, GivenName>,
     /// True if the client answers before a person can have read the question.
     pub answers_at_once: bool,
     /// The gateway's names of the questions on the desk.
@@ -84,6 +89,7 @@ impl World {
             withdrawn: Vec::new(),
             completed: Vec::new(),
             noise: 0,
+            named: HashMap::new(),
             answers_at_once: false,
             questions: Vec::new(),
             is_alone: false,
@@ -142,6 +148,7 @@ impl World {
         for act in acts {
             let act = match (&mut self.bytes, act) {
                 (None, act) => act,
+                (Some(_), act @ (Output::Named(_) | Output::Unnamed(_))) => act,
                 (Some(bytes), Output::ToClient(frame) | Output::InCall(frame, _)) => {
                     bytes.push(Line::ToClient(frame));
                     continue;
@@ -156,7 +163,11 @@ impl World {
                 }
             };
             match act {
-                Output::ToClient(frame) => self.to_client.push(read(frame)),
+                Output::ToClient(frame) => {
+                    let told = read(frame);
+                    self.check_names(&told);
+                    self.to_client.push(told);
+                }
                 Output::InCall(frame, request) => {
                     let request = serde_json::from_str(request.as_json()).unwrap();
                     self.in_calls.push((request, read(frame.clone())));
@@ -171,12 +182,40 @@ impl World {
                 Output::Withdraw(turn, why) => self.withdrawn.push((self.nth(turn), why)),
                 Output::Complete(turn, by) => self.completed.push((self.nth(turn), by)),
                 Output::Noise(_) => self.noise += 1,
+                Output::Named(given) => {
+                    self.named.insert(given.name, given);
+                }
+                Output::Unnamed(name) => {
+                    let known = self.named.remove(&name);
+                    assert!(known.is_some(), "{name:?} leads nowhere");
+                }
                 Output::StartSecond | Output::ToServer(ServerId::Second, _) if self.is_alone => {
                     panic!("this server is one process")
                 }
                 Output::StartSecond => self.started += 1,
                 Output::ToServer(ServerId::Second, frame) => self.to_beside.push(read(frame)),
             }
+        }
+    }
+
+    /// Whatever a client is given to come back by leads somewhere before the client has it.
+    fn check_names(&self, told: &Value) {
+        let result = &told["result"];
+        let given = [
+            (NameUse::State, &result["requestState"]),
+            (NameUse::Claim, &result["_meta"][meta::WAITING]["claim"]),
+            (
+                NameUse::Question,
+                &result["_meta"][ElicitationPending::MEMBER]["elicitId"],
+            ),
+        ];
+        for (used_for, secret) in given {
+            // A state that isn't ours is the server's.
+            let name = secret.as_str().and_then(Name::of_ours);
+            let Some(name) = name else { continue };
+            let given = self.named.get(&name);
+            let given = given.unwrap_or_else(|| panic!("{used_for:?} leads nowhere: {told}"));
+            assert_eq!(given.used_for, used_for, "{told}");
         }
     }
 

@@ -42,7 +42,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("leg", &["call", "frame", "route"]),
     ("session", &["call", "frame", "leg", "route"]),
     ("http", &[]),
-    ("transport", &["frame", "http", "leg"]),
+    ("transport", &["call", "frame", "http", "leg"]),
     (
         "relay",
         &["frame", "http", "local", "route", "session", "transport"],

@@ -71,9 +71,14 @@ pub fn declared(members: &Members<'_>) -> Declared {
     }
 }
 
-/// The state that a request brings back; none if it has none that is a text.
+/// The state that a request brings back, if it has one. Nobody gave out one that isn't a text.
 pub fn state(members: &Members<'_>) -> Option<String> {
-    serde_json::from_slice(members.state?).ok()
+    let state = serde_json::from_slice(members.state?).ok()?;
+    match state {
+        Value::Null => None,
+        Value::String(state) => Some(state),
+        _ => Some(String::new()),
+    }
 }
 
 /// What `server/discover` would say of a server that doesn't know it.

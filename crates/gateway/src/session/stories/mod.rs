@@ -24,6 +24,7 @@ mod links;
 mod model;
 mod modern_crowd;
 mod modern_tasks;
+mod names;
 mod opening;
 mod parked;
 mod plan;

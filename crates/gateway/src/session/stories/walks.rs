@@ -486,7 +486,7 @@ impl Walk {
                 }
                 Output::ToServer(server, frame) => self.server_hears(server, read(frame)),
                 Output::StartSecond => self.met.second += 1,
-                Output::Noise(_) => {}
+                Output::Noise(_) | Output::Named(_) | Output::Unnamed(_) => {}
                 Output::Ask(question, elicitation) => {
                     assert!(self.seen.insert(question), "{question:?} is asked twice");
                     self.page.insert(question, elicitation);

@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::task::TaskTracker;
 
 use super::fault::Fault;
-use super::params::Tools;
+use super::person::Person;
 use super::seat::{Party, Seat};
 use super::streams::Whose;
 use crate::token::Token;
@@ -42,8 +42,7 @@ pub struct Endpoint {
     away: Duration,
     own: Mutex<HashMap<String, (Scope, Arc<Party>)>>,
     shared: Mutex<HashMap<(Scope, String), Arc<Party>>>,
-    /// What each person's clients know of the server's tools.
-    tools: Mutex<HashMap<Scope, Arc<Mutex<Tools>>>>,
+    people: Mutex<HashMap<Scope, Arc<Person>>>,
     /// Room for messages that are being read, in bytes.
     room: Arc<Semaphore>,
     tasks: TaskTracker,
@@ -71,7 +70,7 @@ impl Endpoint {
             away,
             own: Mutex::default(),
             shared: Mutex::default(),
-            tools: Mutex::default(),
+            people: Mutex::default(),
             room: Arc::new(Semaphore::new(MOST_READING.max(2 * bounds.message))),
             tasks: TaskTracker::new(),
             is_ending: AtomicBool::new(false),
@@ -91,7 +90,7 @@ impl Endpoint {
     pub fn open(self: &Arc<Self>, principal: &Scope) -> Result<(String, Arc<Party>), Fault> {
         self.make_room()?;
         let id = Token::random().reveal().to_owned();
-        let (seat, party) = Seat::new(Whose::Own, Arc::default());
+        let (seat, party) = Seat::new(Whose::Own, self.person(principal));
         let mut own = locked(&self.own);
         self.takes_new()?;
         own.insert(id.clone(), (principal.clone(), party.clone()));
@@ -134,7 +133,7 @@ impl Endpoint {
             return Ok(party);
         }
         self.takes_new()?;
-        let (seat, party) = Seat::new(Whose::Shared, self.tools(principal));
+        let (seat, party) = Seat::new(Whose::Shared, self.person(principal));
         shared.insert(key.clone(), party.clone());
         drop(shared);
         let (endpoint, own) = (self.clone(), party.clone());
@@ -153,9 +152,9 @@ impl Endpoint {
         Ok(party)
     }
 
-    /// What a person's clients know of the server's tools.
-    pub fn tools(&self, principal: &Scope) -> Arc<Mutex<Tools>> {
-        locked(&self.tools)
+    /// What a person's clients share.
+    pub fn person(&self, principal: &Scope) -> Arc<Person> {
+        locked(&self.people)
             .entry(principal.clone())
             .or_default()
             .clone()
@@ -254,7 +253,9 @@ pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::{GivenName, Name, NameUse};
     use crate::frame::Frame;
+    use crate::transport::front::person::Found;
     use serde_json::json;
 
     const IDLE: Duration = Duration::from_secs(60);
@@ -298,8 +299,35 @@ mod tests {
         assert!(Arc::ptr_eq(&hers, &shared(&ana, "{}")));
         assert!(!Arc::ptr_eq(&hers, &shared(&bob, "{}")));
         assert!(!Arc::ptr_eq(&hers, &shared(&ana, "{\"sampling\":{}}")));
-        let knows = |whom: &Scope| endpoint.tools(whom);
+        let knows = |whom: &Scope| endpoint.person(whom);
         assert!(!Arc::ptr_eq(&knows(&ana), &knows(&bob)));
+    }
+
+    #[tokio::test]
+    async fn a_name_leads_to_its_session_for_its_own_person_and_use() {
+        let person = Arc::new(Person::default());
+        let (mut seat, party) = Seat::new(Whose::Shared, person.clone());
+        let (_, name) = Name::mint();
+        let given = GivenName {
+            name,
+            used_for: NameUse::State,
+            call: None,
+            until: None,
+        };
+        let leads = |person: &Person, used_for| match person.find(name, used_for) {
+            Found::Here(found) => Arc::ptr_eq(&found, &party),
+            Found::Nowhere => false,
+        };
+        assert!(!leads(&person, NameUse::State));
+        seat.named(given.clone());
+        assert!(leads(&person, NameUse::State));
+        assert!(!leads(&person, NameUse::Claim));
+        assert!(!leads(&Person::default(), NameUse::State));
+        seat.unnamed(name);
+        assert!(!leads(&person, NameUse::State));
+        seat.named(given);
+        drop(seat);
+        assert!(!leads(&person, NameUse::State), "its session is over");
     }
 
     #[tokio::test(start_paused = true)]

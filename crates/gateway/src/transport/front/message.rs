@@ -48,10 +48,17 @@ pub enum Tells {
 pub struct Modern {
     /// What its client is and can do, written in one way.
     pub client: String,
-    /// Whether it brings what an earlier one was told to come back with.
-    pub comes_back: bool,
+    /// What an earlier one was told to come back with.
+    pub state: Option<Value>,
     pub is_loud: bool,
     pub tool: Option<String>,
+}
+
+impl Modern {
+    /// True if it brings what an earlier one was told to come back with.
+    pub fn comes_back(&self) -> bool {
+        self.state.is_some()
+    }
 }
 
 /// The longest declaration of what a client can do.
@@ -67,7 +74,7 @@ struct Told<'a> {
     #[serde(rename = "taskId")]
     task: Option<Value>,
     #[serde(rename = "requestState")]
-    state: Option<IgnoredAny>,
+    state: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -185,7 +192,7 @@ fn request(
     }
     Ok(Message::Modern(Modern {
         client: client(told.meta.info, told.meta.capabilities)?,
-        comes_back: told.state.is_some(),
+        state: told.state,
         is_loud: told.meta.level.is_some(),
         tool: (method == "tools/call")
             .then(|| told.name.as_ref()?.as_str().map(str::to_owned))

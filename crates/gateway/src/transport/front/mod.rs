@@ -13,6 +13,7 @@ mod fault;
 mod headers;
 mod message;
 mod params;
+mod person;
 mod reply;
 mod seat;
 #[cfg(test)]
@@ -40,6 +41,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::timeout;
 
+use crate::call::{Name, NameUse};
 use crate::frame::{Frame, Id, Kind};
 use crate::http::{Whence, principal};
 use crate::times::{JSON, JSON_MODERN};
@@ -47,8 +49,9 @@ use call::Wants;
 use fault::Fault;
 use headers::{Accepts, only};
 use message::{Message, Modern, legacy_revision, wants};
+use person::Found;
 use reply::{Manner, read_event_id};
-use streams::BY_GET;
+use streams::{BY_GET, OpenError};
 
 use endpoint::locked;
 pub use endpoint::{Attend, Bounds, Endpoint};
@@ -117,7 +120,7 @@ async fn post(
         Message::Modern(modern) => {
             let id = request_id(&frame);
             // What brings an answer is let in to the end.
-            if !modern.comes_back {
+            if !modern.comes_back() {
                 endpoint.takes_new().map_err(|fault| (id.clone(), fault))?;
             }
             let call = call_modern(endpoint, whom, headers, &frame, modern, accepts);
@@ -153,26 +156,41 @@ async fn call_modern(
     modern: Modern,
     accepts: Accepts,
 ) -> Result<Response, Fault> {
+    let person = endpoint.person(whom);
     if let Some(tool) = &modern.tool {
-        let tools = endpoint.tools(whom);
-        let tools = locked(&tools);
+        let tools = locked(&person.tools);
         if tools.has(tool)
             && let Some(wrong) = tools.mismatch(tool, &arguments(frame), headers)
         {
             return Err(Fault::Mismatch(wrong));
         }
     }
-    let Modern {
-        comes_back,
-        is_loud,
-        ..
-    } = modern;
-    let party = endpoint.shared(whom, modern.client)?;
+    let comes_back = modern.comes_back();
     let wants = |method: &str| Wants {
         comes_back,
-        ..wants(method, is_loud, accepts.events)
+        ..wants(method, modern.is_loud, accepts.events)
     };
-    let reading = party.call(frame, wants).await?;
+    // What it declares and who it says it is may have changed: the state alone says whose call it is.
+    let name = modern
+        .state
+        .as_ref()
+        .and_then(Value::as_str)
+        .and_then(Name::of_ours);
+    let found = name.map(|name| person.find(name, NameUse::State));
+    let reading = match found {
+        Some(Found::Here(party)) => match party.call(frame, wants).await {
+            Err(OpenError::Closed(_)) => None,
+            reading => Some(reading?),
+        },
+        Some(Found::Nowhere) | None => None,
+    };
+    let reading = match reading {
+        Some(reading) => reading,
+        None => {
+            let party = endpoint.shared(whom, modern.client)?;
+            party.call(frame, wants).await?
+        }
+    };
     let manner = Manner {
         accepts,
         resumes: false,

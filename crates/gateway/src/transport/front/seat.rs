@@ -5,6 +5,7 @@
 //! What a client says goes into the seat in order; what the session says goes onto the streams
 //! of the party, where each [`Reading`] waits for it.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -14,15 +15,18 @@ use tokio_util::sync::CancellationToken;
 
 use super::call::{Nth, Wants};
 use super::message::Tells;
-use super::params::Tools;
+use super::person::Person;
 use super::stream::{Event, Next};
 use super::streams::{OpenError, Streams, Whose};
+use crate::call::{GivenName, Name};
 use crate::frame::{Frame, Id};
 
 /// What the session's task holds. Dropping it ends the party: whoever waits is told.
 pub struct Seat {
     party: Arc<Party>,
     said: UnboundedReceiver<Said>,
+    /// What was given out here to come back by.
+    names: HashSet<Name>,
 }
 
 /// The clients of one seat.
@@ -38,6 +42,7 @@ pub struct Party {
     /// The session is over.
     over: CancellationToken,
     used: Mutex<Instant>,
+    person: Arc<Person>,
 }
 
 /// Somebody reads a stream until this is dropped.
@@ -59,21 +64,23 @@ const PLACE: usize = 1024 * 1024;
 const OVER: &str = "the server has ended";
 
 impl Seat {
-    /// A seat, and who sits there. What they learn of the server's tools, others like them know.
-    pub fn new(whose: Whose, tools: Arc<Mutex<Tools>>) -> (Self, Arc<Party>) {
+    /// A seat, and who sits there: clients of one person.
+    pub fn new(whose: Whose, person: Arc<Person>) -> (Self, Arc<Party>) {
         let (to_session, said) = unbounded_channel();
         let party = Arc::new(Party {
-            streams: Mutex::new(Streams::new(whose, tools)),
+            streams: Mutex::new(Streams::new(whose, person.clone())),
             said: to_session,
             room: Arc::new(Semaphore::new(MOST_WAITING)),
             taken: Notify::new(),
             leaving: CancellationToken::new(),
             over: CancellationToken::new(),
             used: Mutex::new(Instant::now()),
+            person,
         });
         let seat = Self {
             party: party.clone(),
             said,
+            names: HashSet::new(),
         };
         (seat, party)
     }
@@ -110,6 +117,18 @@ impl Seat {
         }
     }
 
+    /// A client was given something to come back by. Whoever does so is led here.
+    pub fn named(&mut self, given: GivenName) {
+        self.party.person.named(&self.party, &given);
+        self.names.insert(given.name);
+    }
+
+    /// A name leads nowhere any more.
+    pub fn unnamed(&mut self, name: Name) {
+        self.names.remove(&name);
+        self.party.person.unnamed(name);
+    }
+
     /// True if several clients may sit here.
     pub fn is_shared(&self) -> bool {
         self.party.streams().is_shared()
@@ -134,8 +153,11 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        self.party.streams().close_all(OVER);
         self.party.over.cancel();
+        for name in &self.names {
+            self.party.person.unnamed(*name);
+        }
+        self.party.streams().close_all(OVER);
     }
 }
 

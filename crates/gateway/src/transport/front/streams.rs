@@ -12,13 +12,14 @@
 //! In: [`Streams::open`], [`Streams::send`]. Out: [`Stream`]s. It does no I/O.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use midcall_core::wire::code;
 use serde_json::{Value, json};
 
 use super::call::{Call, Nth, Wants};
-use super::params::Tools;
+use super::endpoint::locked;
+use super::person::Person;
 use super::stream::{Next, Stream};
 use super::words::{SUBSCRIPTION, flat, has_subscription, says_come_back, subscription};
 use crate::frame::{Frame, Id, Kind, Members};
@@ -48,7 +49,7 @@ pub struct Streams {
     over: VecDeque<Nth>,
     /// Streams whose readers others would have to wait for.
     slow: Vec<Nth>,
-    tools: Arc<Mutex<Tools>>,
+    person: Arc<Person>,
     /// Why nothing is taken any more.
     closed: Option<String>,
     /// Whether the client could not be opened.
@@ -83,7 +84,7 @@ const FULL: usize = 256 * 1024;
 const TOO_SLOW: usize = 4 * 1024 * 1024;
 
 impl Streams {
-    pub fn new(whose: Whose, tools: Arc<Mutex<Tools>>) -> Self {
+    pub fn new(whose: Whose, person: Arc<Person>) -> Self {
         let by_get = (whose == Whose::Own).then(|| (BY_GET, Stream::new(true)));
         Self {
             whose,
@@ -94,7 +95,7 @@ impl Streams {
             asked: HashMap::new(),
             over: VecDeque::new(),
             slow: Vec::new(),
-            tools,
+            person,
             closed: None,
             failed: false,
             expected: 0,
@@ -178,8 +179,7 @@ impl Streams {
             return; // Its client has gone, or has its answer.
         };
         if call.wants.lists_tools {
-            let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
-            tools.learn(members);
+            locked(&self.person.tools).learn(members);
         }
         self.failed |= call.wants.opens && members.error.is_some();
         self.expected += usize::from(members.result.is_some_and(says_come_back));
