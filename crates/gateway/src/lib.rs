@@ -15,6 +15,7 @@ mod http;
 mod leg;
 mod local;
 mod moment;
+mod principal;
 mod printer;
 mod relay;
 #[doc(hidden)]

@@ -15,6 +15,7 @@ use midcall_core::{Answer, Asker, Elicitation, Limits, Values, Wanted};
 use midcall_desk::{By, Outcome, Route};
 
 use crate::frame::{Frame, Id, Kind};
+use crate::principal::principal;
 use crate::route::{Choices, Confirm, OnUnavailable, Policy, ServerEra, Setting, Setup};
 use crate::session::{Input, Output, QuestionId, ServerId, Session, Waiting};
 
@@ -103,6 +104,7 @@ impl Stage {
             hold: Some(Duration::from_secs(45)),
             on_unavailable: OnUnavailable::Cancel,
             asker: Asker::named("server"),
+            scope: principal(),
         });
         Some(Self {
             session: Session::new(setup, ServerEra::Auto),

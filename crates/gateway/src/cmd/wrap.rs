@@ -120,10 +120,10 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
         Err(error) => return not_started(error, client).await,
     };
     let relay = Relay {
+        page: Page::new(room.clone(), &setup),
         session: Session::new(setup, cmd.settings.server_era),
         client,
         servers,
-        page: Page::new(room.clone(), patience),
         errors: errors.clone(),
         signals: Some(signals),
         tap: None,

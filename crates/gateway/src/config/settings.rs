@@ -13,6 +13,7 @@ use midcall_core::{Asker, Limits};
 use serde::Deserialize;
 
 use crate::duration::{Hold, Span};
+use crate::principal::principal;
 use crate::route::document;
 use crate::route::{
     Choices, Confirm, OnUnavailable, PATIENCE, Policy, PolicyError, Profile, ProfileError, Routes,
@@ -144,6 +145,7 @@ impl Settings {
             hold: self.hold.or(known).unwrap_or(HOLD).0,
             on_unavailable: self.on_unavailable,
             asker,
+            scope: principal(),
         }))
     }
 

@@ -28,6 +28,7 @@ use super::guard::Whence;
 use super::pace::Pace;
 use super::places::Place;
 use super::refusal::Refusal;
+pub use crate::principal::principal;
 use crate::token::Token;
 
 /// Whoever holds a valid bearer.
@@ -37,11 +38,6 @@ pub struct Caller {
     pub by: By,
     /// Kept by whoever goes on for long, so that it stays good.
     pub bearer: Arc<Bearer>,
-}
-
-/// The one user of local mode.
-pub fn principal() -> Scope {
-    Scope::user("local")
 }
 
 /// Every token that is worth something.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::future::pending;
 use std::time::Duration;
 
-use midcall_core::{Elicitation, Values, Wanted};
+use midcall_core::{Elicitation, Scope, Values, Wanted};
 use midcall_desk::{
     AskError, By, News, Outcome, SettleError, Submission, Ticket, TicketId, Unavailable, Watch,
     Withdrawn,
@@ -15,8 +15,8 @@ use midcall_desk::{
 use midcall_store::{Memory, StoreError};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::http::principal;
 use crate::relay::Room;
+use crate::route::Setup;
 use crate::session::{Input, QuestionId, Waiting};
 
 /// What one session has on the desk.
@@ -24,6 +24,8 @@ pub struct Page {
     room: Room,
     /// How long its questions wait, unless they say so themselves.
     patience: Duration,
+    /// Whose questions they are.
+    scope: Scope,
     tickets: HashMap<QuestionId, TicketId>,
     /// What happened there, on its way to the session.
     news: UnboundedReceiver<Input>,
@@ -31,12 +33,13 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page whose questions wait for `patience`.
-    pub fn new(room: Room, patience: Duration) -> Self {
+    /// A page for the questions of sessions that are set up like this.
+    pub fn new(room: Room, setup: &Setup) -> Self {
         let (events, news) = unbounded_channel();
         Self {
             room,
-            patience,
+            patience: setup.patience(),
+            scope: setup.scope.clone(),
             tickets: HashMap::new(),
             news,
             events,
@@ -63,15 +66,15 @@ impl Page {
                 return self.tell(Input::Ended(question, nobody));
             }
         };
-        let scope = principal();
+        let scope = &self.scope;
         // Watched before it is asked, so that not even the fastest click is missed.
         let watch = match &elicitation.wanted {
-            Wanted::Link(_) => room.desk.watch(&scope).await.ok(),
+            Wanted::Link(_) => room.desk.watch(scope).await.ok(),
             Wanted::Form(_) => None,
         };
         let ticket = match room
             .desk
-            .ask(&scope, elicitation, Some(self.patience))
+            .ask(scope, elicitation, Some(self.patience))
             .await
         {
             Ok(ticket) => ticket,
@@ -85,7 +88,7 @@ impl Page {
         };
         let name = ticket.id();
         self.tickets.insert(question, name);
-        let status = room.desk.status(&scope, name).await.ok();
+        let status = room.desk.status(scope, name).await.ok();
         self.tell(Input::Asked(
             question,
             Waiting {
@@ -112,7 +115,7 @@ impl Page {
             return;
         };
         let done = Submission::Accept(Values::default());
-        match room.desk.settle(&principal(), ticket, done, by).await {
+        match room.desk.settle(&self.scope, ticket, done, by).await {
             Ok(()) | Err(SettleError::Closed(_)) => {}
             Err(error) => tracing::warn!(%ticket, %error, "a link could not be closed"),
         }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use midcall_core::catalog::Locale;
 use midcall_core::wire::{Mode, Modes};
-use midcall_core::{Asker, Limits};
+use midcall_core::{Asker, Limits, Scope};
 use serde::Deserialize;
 
 use super::{Confirm, Part, Plan, Policy, Profile, Route, Routes, Sampling, Secrets, Setting};
@@ -33,6 +33,8 @@ pub struct Choices {
     pub on_unavailable: OnUnavailable,
     /// The server: where it is reached, and its name until it gives one itself.
     pub asker: Asker,
+    /// Whose questions they are that the server asks here.
+    pub scope: Scope,
 }
 
 /// What a server is told when nobody can be asked.
@@ -273,6 +275,7 @@ mod tests {
             hold: None,
             on_unavailable: OnUnavailable::default(),
             asker: Asker::named("server"),
+            scope: Scope::user("ana"),
         })
     }
 

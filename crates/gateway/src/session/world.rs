@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use super::{Input, Output, QuestionId, ServerId, Session, Waiting};
 use crate::call::{GivenName, Name, NameUse};
 use crate::frame::{Frame, Id};
+use crate::principal::principal;
 use crate::route::{Choices, OnUnavailable, Policy, ServerEra, Setting, Setup};
 
 /// A gateway between a client and a server, what it did, and the clock.
@@ -412,6 +413,7 @@ pub fn choices(ask: &str) -> Choices {
         hold: Some(Duration::from_secs(45)),
         on_unavailable: OnUnavailable::Cancel,
         asker: Asker::named("server.js"),
+        scope: principal(),
     }
 }
 

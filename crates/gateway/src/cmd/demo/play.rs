@@ -90,7 +90,7 @@ impl Stage {
             session: Session::new(self.setup.clone(), ServerEra::Auto),
             client: ClientEnd::Pipes(Pipes::new(from_client, to_client, MOST, "client")),
             servers: Servers::open(address, MOST)?,
-            page: Page::new(self.room.clone(), self.setup.patience()),
+            page: Page::new(self.room.clone(), &self.setup),
             errors: self.errors.clone(),
             signals: None,
             tap: Some(tap),

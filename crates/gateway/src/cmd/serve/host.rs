@@ -117,7 +117,7 @@ async fn sit(server: Arc<Hosted>, room: Room, errors: Printer, seat: Seat) {
         },
         client: ClientEnd::Seat(seat),
         servers,
-        page: Page::new(room, server.setup.patience()),
+        page: Page::new(room, &server.setup),
         errors,
         signals: None,
         tap: None,
