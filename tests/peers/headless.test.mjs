@@ -1,9 +1,12 @@
 // Machines without a person: nothing hangs, and no consent is invented.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { BOOKED, DELETE, SIGN_IN, TABLE } from "./jobs.mjs";
 import { Model, brought } from "./model.mjs";
 import { Person } from "./person.mjs";
+import { Guest, callModern, messages, modern } from "./visitor.mjs";
 import { AT_ONCE, BINARY, Client, Process, SERVERS, openings, plain, times, until, wrap } from "./world.mjs";
 
 const OUTCOME = "dev.midcall/outcome";
@@ -17,6 +20,16 @@ async function start(flags, { server = "sdk-1", client = "sdk-1", declare = "not
   const opening = command.filter((flag) => flag !== "--no-open");
   const model = new Model(client, opening, declare, { ...browser, DISPLAY: ":0", ...env });
   return { model, announce, opened };
+}
+
+/** A server without an SDK behind a gateway that clients reach by HTTP, and what that server hears. */
+async function listens(flags, env) {
+  const { announce, command } = await wrap(plain(), "--listen", "127.0.0.1:0", ...flags);
+  const file = join(dirname(announce), "heard");
+  const gateway = new Process(command, { env: { MIDCALL_HEARD: file, ...env } });
+  const { unreadable: url } = await gateway.told.next(({ unreadable }) => unreadable);
+  const hears = (word) => until(async () => (await readFile(file, "utf8").catch(() => "")).includes(word), word);
+  return { url, hears };
 }
 
 describe("without a person", { concurrency: AT_ONCE }, () => {
@@ -112,14 +125,32 @@ describe("without a person", { concurrency: AT_ONCE }, () => {
       assert.deepEqual(await opened(), []);
       await model.leaves();
 
-      // A server that asks although it was told not to.
+      // A server that asks although it was told not to: the protocol has an error for that, whatever it prefers.
       const { command } = await wrap(plain(), "--ask", "client", "--on-unavailable", how);
       const careless = new Model("sdk-1", command);
-      const [{ result, error }] = brought(await careless.call("ask"));
-      check({ ...result, error });
+      const [{ error }] = brought(await careless.call("ask"));
+      assert.equal(error.code, -32602);
       await careless.leaves();
     });
   }
+
+  test("a modern client hears what it would have to declare, by the status too if nothing was sent before", async () => {
+    const required = { elicitation: { form: {} } };
+    const asking = modern(1, "tools/call", { name: "ask", arguments: {} });
+    for (const [env, status] of [[{}, 400], [times({ json_modern: "0ms" }), 200]]) {
+      const { url, hears } = await listens(["--ask", "client", "--server-era", "legacy"], env);
+      const guest = Object.assign(new Guest(), { url, headers: {} });
+      const response = await guest.post(asking.message, { headers: asking.headers });
+      assert.equal(response.status, status);
+      const [{ id, error }] = await Array.fromAsync(messages(response));
+      assert.deepEqual([id, error.code, error.data], [1, -32021, { requiredCapabilities: required }]);
+      await hears("-32602");
+      await hears("notifications/cancelled");
+      const answer = ({ params }) => ({ action: "accept", content: { word: params.message } });
+      const again = await callModern(url, 2, "tools/call", { name: "ask", arguments: {} }, { capabilities: required, answer });
+      assert.match(again.result.content[0].text, /Question q0/);
+    }
+  });
 
   const answering = (answer) => ({ answers: [answer] });
   const YES = answering({ action: "accept", content: { sure: true } });

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::moment::Moment;
 use midcall_core::wire::{ElicitRequestParams, Mode, code};
 use midcall_core::{Asker, Elicitation, Wanted};
-use midcall_desk::{Outcome, Unavailable, Withdrawn};
+use midcall_desk::{Outcome, Withdrawn};
 
 use super::settle::Settled;
 use super::{Out, Output, Session, sampling, verdict};
@@ -177,11 +177,11 @@ impl Session {
         } = wanted;
         let question = self.question(now, elicitation, wanted_by, origin, &plan);
         if let Err(question) = self.place(now, question, &plan, Some((request, id)), out) {
-            let settled = match self.is_anybodys(origin) {
-                true => Settled::Refused(code::INVALID_REQUEST, ANYBODYS.to_owned()),
-                false => Settled::Ended(Outcome::Unavailable(Unavailable::NoRoute)),
-            };
-            self.settle(now, *question, settled, out);
+            if self.is_anybodys(origin) {
+                let anybodys = Settled::Refused(code::INVALID_REQUEST, ANYBODYS.to_owned());
+                return self.settle(now, *question, anybodys, out);
+            }
+            self.asks_nobody(now, *question, out);
         }
     }
 
@@ -538,7 +538,7 @@ impl Session {
     }
 
     /// True if the client can show a question to a person.
-    fn renders(&self, elicitation: &Elicitation) -> bool {
+    pub(super) fn renders(&self, elicitation: &Elicitation) -> bool {
         let profile = self.setup.profile.as_ref();
         let rendered = profile.map_or(Ok(()), |profile| profile.renders(elicitation));
         rendered
@@ -554,7 +554,7 @@ pub fn mode_of(elicitation: &Elicitation) -> Mode {
     }
 }
 
-fn ability_of(elicitation: &Elicitation) -> Ability {
+pub fn ability_of(elicitation: &Elicitation) -> Ability {
     match elicitation.wanted {
         Wanted::Form(_) => Ability::Form,
         Wanted::Link(_) => Ability::Url,

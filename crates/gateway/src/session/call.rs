@@ -183,6 +183,8 @@ impl Session {
             }
             None => frame.clone(),
         };
+        let added = self.setup.added();
+        self.servers.first.offered = opened.map(|opened| opened.declared.modes.union(added));
         self.servers.first.opening = Opening::Asked(Asked {
             id: id.clone(),
             is_clients: true,

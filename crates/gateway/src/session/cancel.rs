@@ -128,7 +128,13 @@ impl Session {
         }
     }
 
-    fn cancel_at_server(&mut self, now: Moment, id: CallId, frame: &Frame, out: Out<'_>) {
+    pub(super) fn cancel_at_server(
+        &mut self,
+        now: Moment,
+        id: CallId,
+        frame: &Frame,
+        out: Out<'_>,
+    ) {
         let Some(call) = self.ledger.calls.get(id) else {
             return;
         };

@@ -16,6 +16,7 @@ mod client;
 mod confirm;
 mod links;
 mod model;
+mod nobody;
 mod opening;
 mod passed;
 mod preview;

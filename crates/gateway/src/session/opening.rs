@@ -82,6 +82,7 @@ impl Session {
     fn open_legacy(&mut self, declared: &Declared, out: Out<'_>) {
         let id = self.own_ids.fresh();
         let frame = legacy::initialize(&id, declared, self.setup.added());
+        self.servers.first.offered = Some(declared.modes.union(self.setup.added()));
         self.servers.first.opening = Opening::Asked(Asked {
             id,
             is_clients: false,
@@ -307,6 +308,7 @@ impl Session {
                     is_clients: false,
                     until,
                 });
+                second.offered = Some(declared.modes.union(self.setup.added()));
                 legacy::initialize(&id, declared, self.setup.added())
             }
             false => {

@@ -394,8 +394,12 @@ impl Session {
         }
         let host =
             ability.and_then(|ability| self.ledger.calls.askable(ability, origin, self.is_shared));
+        let hears = self.ledger.calls.get(call);
+        let hears = hears.is_some_and(|call| call.request.told == TellBy::Results);
         if host.is_some() {
             self.ask_in_round(now, question, host, None);
+        } else if let Some(missing) = ability.filter(|_| hears) {
+            self.fail_with(now, call, modern::missing(missing), out);
         } else {
             let told = "midcall: the client cannot do this";
             let error = Frame::error(None, code::METHOD_NOT_FOUND, told);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::moment::Moment;
 use midcall_core::Asker;
+use midcall_core::wire::Modes;
 
 use super::ServerId;
 use crate::frame::{Frame, Id};
@@ -32,6 +33,8 @@ pub struct Servers {
 pub struct Server {
     pub facts: ServerFacts,
     pub opening: Opening,
+    /// How it was told that a person can be asked, by `initialize`; none if it wasn't told, or nobody could read it.
+    pub offered: Option<Modes>,
     /// The question whether it is a modern one, if it wasn't answered in time.
     pub late: Option<Id>,
     /// The log level that it was last told, as JSON.
@@ -82,6 +85,7 @@ impl Server {
         Self {
             facts: ServerFacts::new(asker),
             opening: Opening::NotYet,
+            offered: None,
             late: None,
             level: None,
             listening: Listening::default(),

@@ -88,18 +88,20 @@ impl Session {
             return;
         };
         let is_unseen = outcome == Outcome::Unavailable(Unavailable::NoRoute);
-        if is_unseen && question.others.has(Route::Model) && question.wanted_by.is_server() {
-            let plan = question
-                .elicitation()
-                .map(|it| self.plan(it, question.origin));
-            if let Some(plan) = plan {
-                return match self.place(now, question, &plan, None, out) {
-                    Ok(_) => {}
-                    Err(question) => self.settle(now, *question, Settled::Ended(outcome), out),
-                };
-            }
+        if !is_unseen || !question.wanted_by.is_server() {
+            return self.settle(now, question, Settled::Ended(outcome), out);
         }
-        self.settle(now, question, Settled::Ended(outcome), out);
+        let plan = question
+            .elicitation()
+            .filter(|_| question.others.has(Route::Model))
+            .map(|it| self.plan(it, question.origin));
+        let unasked = match plan {
+            Some(plan) => self.place(now, question, &plan, None, out).err(),
+            None => Some(Box::new(question)),
+        };
+        if let Some(question) = unasked {
+            self.asks_nobody(now, *question, out);
+        }
     }
 
     /// Tells whoever wanted to know what became of a question, which is in the ledger no more.

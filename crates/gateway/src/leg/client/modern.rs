@@ -1,13 +1,13 @@
 //! Clients that open nothing, declare themselves with every request, and are asked in results.
 
 use midcall_core::wire::{
-    Asked, ElicitRequestParams, InputRequiredResult, Modes, Revision, TASKS_EXTENSION,
-    UnsupportedVersion, code, meta,
+    Asked, ElicitRequestParams, InputRequiredResult, MissingClientCapability, Modes, Revision,
+    TASKS_EXTENSION, UnsupportedVersion, code, meta,
 };
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::call::Declared;
+use crate::call::{Ability, Declared};
 use crate::frame::{Frame, Id, Members, Object};
 use crate::leg::server::ServerFacts;
 use crate::leg::{LOG_LEVEL, SERVER_INFO};
@@ -36,6 +36,39 @@ pub fn refused_revision(id: &Id, members: &Members<'_>) -> Option<Frame> {
     };
     let error = json!({"code": code::UNSUPPORTED_VERSION, "message": "Unsupported protocol version", "data": data.write()});
     Frame::write(&json!({"jsonrpc": "2.0", "error": error})).with(&["id"], id.as_json())
+}
+
+/// The error for a call in which the server needs what its client didn't declare.
+pub fn missing(ability: Ability) -> Frame {
+    let needs = |what: &str| {
+        format!("midcall: the server needs an answer that only a client with {what} can get")
+    };
+    let (modes, name) = match ability {
+        Ability::Form => (
+            Modes {
+                form: true,
+                url: false,
+            },
+            "elicitation.form",
+        ),
+        Ability::Url => (
+            Modes {
+                form: false,
+                url: true,
+            },
+            "elicitation.url",
+        ),
+        Ability::Sampling => (Modes::default(), "sampling"),
+        Ability::Roots => (Modes::default(), "roots"),
+    };
+    let mut missing = MissingClientCapability::of(modes);
+    if modes == Modes::default() {
+        missing.required.insert(name.to_owned(), json!({}));
+    }
+    let data = missing.write(Revision::V2026_07_28).unwrap_or_default();
+    let error =
+        json!({"code": code::MISSING_CLIENT_CAPABILITY, "message": needs(name), "data": data});
+    Frame::write(&json!({"jsonrpc": "2.0", "id": null, "error": error}))
 }
 
 /// What a request declares.

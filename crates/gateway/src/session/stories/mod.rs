@@ -25,6 +25,7 @@ mod model;
 mod modern_crowd;
 mod modern_tasks;
 mod names;
+mod nobody;
 mod opening;
 mod parked;
 mod plan;
@@ -628,7 +629,8 @@ fn a_no_that_comes_at_once_is_told_as_nobodys() {
 
 #[test]
 fn where_nobody_can_be_asked_the_server_hears_that() {
-    let mut world = World::opened("client", "2025-11-25", json!({}), "2025-11-25");
+    // A model is told in a call, and there is none.
+    let mut world = World::opened("client,model", "2025-11-25", json!({}), "2025-11-25");
     world.asks(7, day());
     let told = world.told_server();
     assert_eq!(told["result"]["action"], "cancel");
@@ -636,16 +638,20 @@ fn where_nobody_can_be_asked_the_server_hears_that() {
         told["result"]["_meta"]["dev.midcall/outcome"],
         json!({"state": "unavailable", "reason": "no_route"})
     );
-    let mut world = World::with("client", |rules| {
+    let mut world = World::with("client,model", |rules| {
         rules.on_unavailable = OnUnavailable::Error
     });
     world.open("2025-11-25", json!({}), "2025-11-25");
     world.asks(7, day());
     let error = world.told_server()["error"].clone();
+    assert_eq!(error["code"], -32603);
     assert_eq!(
         error["message"],
         "midcall: nobody could be asked: no route leads to a person"
     );
+    // What nobody told the server it could ask is an error of its own, whatever it prefers.
+    world.asks(8, link());
+    assert_eq!(world.told_server()["error"]["code"], -32602);
 }
 
 #[test]

@@ -308,7 +308,6 @@ fn secrets_links_and_what_destroys_are_not_for_models() {
     };
     let form = |properties: Value| json!({"message": "?", "requestedSchema": {"type": "object", "properties": properties}});
     let sure = form(json!({"sure": {"type": "boolean"}}));
-    refused("book", link());
     refused(
         "look",
         form(json!({"user": {"type": "string"}, "password": {"type": "string"}})),
@@ -323,6 +322,11 @@ fn secrets_links_and_what_destroys_are_not_for_models() {
     refused("book", form(json!({})));
     refused("book", sure.clone());
     refused("write", sure.clone());
+    // Links were not even declared, since nobody here can ask for them.
+    let mut links = world();
+    links.calls(1);
+    links.asks(7, link());
+    assert_eq!(links.told_server()["error"]["code"], -32602);
     // What only looks, may ask.
     let mut world = world();
     world.client(
