@@ -55,6 +55,14 @@ impl Revision {
         Revision::V2026_07_28,
     ];
 
+    /// Those that Midcall names to clients that ask which ones it speaks, the one it prefers first. In earlier ones
+    /// nobody can be asked anything.
+    pub const SUPPORTED: [Revision; 3] = [
+        Revision::V2026_07_28,
+        Revision::V2025_11_25,
+        Revision::V2025_06_18,
+    ];
+
     /// The date by which the protocol names it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -146,6 +154,8 @@ mod tests {
             );
         }
         assert!(Revision::ALL.is_sorted());
+        let asking = Revision::ALL.into_iter().rev().filter(|it| it.elicits());
+        assert!(asking.eq(Revision::SUPPORTED));
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub struct Request {
     pub token: Option<Box<[u8]>>,
     /// The request as it came, if it may have to be sent again.
     pub bytes: Option<Frame>,
-    /// True if it opens the session.
+    /// True if its result says what the server is.
     pub is_opening: bool,
     /// True if its result is a list or a resource, which clients may keep.
     pub is_cacheable: bool,

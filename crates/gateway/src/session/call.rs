@@ -301,7 +301,7 @@ impl Session {
             name: name.map(Into::into),
             token: members.progress_token.map(Into::into),
             bytes: kind.can_ask().then(|| frame.kept()),
-            is_opening: method == "initialize",
+            is_opening: matches!(method, "initialize" | "server/discover"),
             is_cacheable: method.ends_with("/list") || method == "resources/read",
             is_loud: false,
             since: now,

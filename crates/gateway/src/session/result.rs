@@ -233,6 +233,7 @@ impl Session {
             if !self.takes_over(id, &what, members) {
                 let told = match members.error {
                     Some(_) => modern::result(frame, false),
+                    None if call.request.is_opening => modern::rediscovered(frame),
                     None => frame.clone(),
                 };
                 self.ledger.calls.close(id);

@@ -12,16 +12,6 @@ use crate::frame::{Frame, Id, Members, Object};
 use crate::leg::server::ServerFacts;
 use crate::leg::{LOG_LEVEL, SERVER_INFO};
 
-/// The revisions that clients may speak.
-fn supported() -> [&'static str; 3] {
-    [
-        Revision::V2026_07_28,
-        Revision::V2025_11_25,
-        Revision::V2025_06_18,
-    ]
-    .map(Revision::as_str)
-}
-
 /// What is answered to a request in a revision that nobody here speaks.
 pub fn refused_revision(id: &Id, members: &Members<'_>) -> Option<Frame> {
     let said: Value = serde_json::from_slice(members.revision?).unwrap_or_default();
@@ -30,7 +20,7 @@ pub fn refused_revision(id: &Id, members: &Members<'_>) -> Option<Frame> {
         return None;
     }
     let data = UnsupportedVersion {
-        supported: vec![Revision::V2026_07_28.as_str().to_owned()],
+        supported: Revision::SUPPORTED.map(|it| it.as_str().to_owned()).into(),
         requested: requested.to_owned(),
         rest: Default::default(),
     };
@@ -118,7 +108,7 @@ pub fn state(members: &Members<'_>) -> Option<String> {
 pub fn discovered(id: &Id, facts: &ServerFacts) -> Frame {
     let mut told = json!({
         "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
-        "supportedVersions": supported(), "capabilities": facts.said["capabilities"],
+        "supportedVersions": Revision::SUPPORTED, "capabilities": facts.said["capabilities"],
         "_meta": {SERVER_INFO: facts.said["serverInfo"]}
     });
     if let Some(capabilities) = told["capabilities"].as_object_mut() {
@@ -128,6 +118,13 @@ pub fn discovered(id: &Id, facts: &ServerFacts) -> Frame {
         told["instructions"] = instructions.clone();
     }
     Frame::result(id, &told)
+}
+
+/// What a modern server says to `server/discover`, with the revisions that clients may speak here.
+pub fn rediscovered(frame: &Frame) -> Frame {
+    let supported = json!(Revision::SUPPORTED).to_string();
+    let edited = frame.with(&["result", "supportedVersions"], &supported);
+    edited.unwrap_or_else(|| frame.clone())
 }
 
 /// The answer to `ping`.

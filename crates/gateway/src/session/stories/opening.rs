@@ -147,10 +147,30 @@ fn a_revision_nobody_speaks_is_refused_with_those_that_are() {
     world.client(request);
     let error = world.told_client()["error"].clone();
     assert_eq!(error["code"], -32022);
+    let spoken = json!(["2026-07-28", "2025-11-25", "2025-06-18"]);
     assert_eq!(
         error["data"],
-        json!({"supported": ["2026-07-28"], "requested": "2031-01-01"})
+        json!({"supported": spoken, "requested": "2031-01-01"})
     );
+    world.client(modern(8, "server/discover", json!({}), both()));
+    assert_eq!(
+        world.told_client()["result"]["supportedVersions"],
+        spoken,
+        "the same as in the error"
+    );
+    // What a modern server says of itself is what clients choose from, too.
+    let mut world = World::new("client");
+    world.client(modern(1, "server/discover", json!({}), both()));
+    let theirs = |versions: Value| {
+        let mut said = discovered();
+        said["supportedVersions"] = versions;
+        said
+    };
+    let later = json!(["2031-01-01", "2026-07-28"]);
+    world.server_answers(theirs(later.clone()));
+    world.server_answers(theirs(later));
+    let told = world.told_client();
+    assert_eq!((&told["id"], &told["result"]), (&json!(1), &theirs(spoken)));
 }
 
 #[test]
