@@ -7,6 +7,7 @@
 
 mod audience;
 mod ended;
+mod hear;
 mod ledger;
 mod name;
 mod question;
@@ -18,11 +19,11 @@ mod task;
 
 pub use audience::{AWAY, Audience, Waiter};
 pub use ended::{EndedQuestion, How};
+pub use hear::with_outcome;
 pub use ledger::{Ability, Ledger, Named};
 pub use name::{GivenName, Name, NameChange, NameUse};
 pub use question::{
     AtClient, DeskState, Origin, Place, Question, QuestionId, WantedBy, What, rendition, told,
-    with_outcome,
 };
 pub use rounds::{Answers, Rounds};
 pub use stage::{Happened, Sent, Stage, Todo};

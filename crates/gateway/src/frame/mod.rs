@@ -249,6 +249,15 @@ impl Frame {
             };
             return Some((kind, Members::default()));
         }
+        let says = |member: Option<&[u8]>| member.is_some_and(|json| json != b"null");
+        if method.is_none() && says(members.result) && says(members.error) {
+            let kind = Kind::Wrong {
+                id: id.and_then(Id::read),
+                why: Wrong::ResultAndError,
+                is_answer: true,
+            };
+            return Some((kind, Members::default()));
+        }
         let kind = match (method, id) {
             (Some(method), None) => Kind::Notification { method },
             (Some(method), Some(id)) => match Id::read(id) {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::scan::Scan;
 
 /// The members of an object, in the order they came.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Object<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
 
 impl<'a> Object<'a> {

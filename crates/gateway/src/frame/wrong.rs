@@ -20,6 +20,9 @@ pub enum Wrong {
     /// A batch has more than `MOST_PARTS` messages.
     #[error("a batch can contain at most {MOST_PARTS} messages")]
     LongBatch,
+    /// An answer has a result, and an error as well.
+    #[error("the answer has both a result and an error")]
+    ResultAndError,
     /// A member of the message is there twice, or its name is also there in other letters (`Method`).
     #[error("the message has the member \"{0}\" twice, or in other letters")]
     Ambiguous(&'static str),

@@ -1,11 +1,13 @@
-//! Messages of a client without a word about how questions ended.
+//! Messages of a client without what only Midcall may say, and without content that nobody accepted.
 //!
-//! Only Midcall says that, under [`meta::OUTCOME`]: a client that wrote it could pass its own answer off as a person's.
+//! Only Midcall says how a question ended, under [`meta::OUTCOME`]: a client that wrote it could pass its own answer off
+//! as a person's. What somebody typed before they said no isn't for a server, wherever the answer passes through.
 
-use midcall_core::wire::meta;
-use serde_json::Value;
+use midcall_core::is_ambiguous;
+use midcall_core::wire::{Action, ElicitResult, meta};
+use serde_json::{Value, json};
 
-use crate::frame::{Frame, Members};
+use crate::frame::{ANSWER, Frame, Members, Object, repeats};
 
 /// A client's claim about an outcome that can't be taken out of its message.
 pub struct Inseparable;
@@ -35,30 +37,63 @@ pub fn unclaimed(frame: &Frame, members: &Members<'_>) -> Result<Option<Frame>, 
                 .ok_or(Inseparable)?,
         );
     }
-    if let Some(json) = members.responses {
-        let mut responses = read(json)?;
-        if forget_each(&mut responses) {
-            let frame = told.as_ref().unwrap_or(frame);
-            let json = responses.to_string();
-            told = Some(
-                frame
-                    .with(&["params", "inputResponses"], &json)
-                    .ok_or(Inseparable)?,
-            );
-        }
+    if let Some(json) = members.responses
+        && let Some(responses) = tidied(json)?
+    {
+        let frame = told.as_ref().unwrap_or(frame);
+        let edited = frame.with(&["params", "inputResponses"], &responses);
+        told = Some(edited.ok_or(Inseparable)?);
     }
     if told.is_some() {
-        tracing::warn!("a client's claim about how a question ended was dropped");
+        tracing::warn!("something that isn't for a client to say was dropped from its message");
     }
     Ok(told)
 }
 
-/// Removes the claims from the answers of a retry. True if there were any.
-pub fn forget_each(responses: &mut Value) -> bool {
-    let responses = responses.as_object_mut().into_iter().flatten();
-    responses.fold(false, |is_claimed, (_, response)| {
-        response.get_mut("_meta").is_some_and(forget) || is_claimed
-    })
+/// The answers of a retry without claims, and without content beside a refusal. None if they have neither.
+fn tidied(responses: &[u8]) -> Result<Option<String>, Inseparable> {
+    read(responses)?;
+    if str::from_utf8(responses).is_ok_and(is_ambiguous) {
+        return Err(Inseparable);
+    }
+    let Some(all) = Object::read(responses) else {
+        return Ok(None);
+    };
+    let (mut left, mut differs) = (all.clone(), false);
+    for (key, response) in all.iter() {
+        let Some(mut answer) = Object::read(response.as_bytes()) else {
+            continue;
+        };
+        if repeats(response.as_bytes(), &ANSWER) {
+            return Err(Inseparable);
+        }
+        let claimed = answer.get("_meta").map(|meta| read(meta.as_bytes()));
+        let claimed = claimed
+            .transpose()?
+            .filter(|meta| meta.get(meta::OUTCOME).is_some());
+        let before = answer.clone();
+        if let Some(action) = refusal(&answer) {
+            answer.remove("content");
+            answer.put("action", &action); // Older clients say `reject`.
+        }
+        if let Some(mut meta) = claimed {
+            forget(&mut meta);
+            answer.set("_meta", meta.to_string());
+        }
+        if answer != before {
+            left.set(key.to_owned(), answer.write());
+            differs = true;
+        }
+    }
+    Ok(differs.then(|| left.write()))
+}
+
+/// What an answer says that says no, or nothing.
+fn refusal(answer: &Object<'_>) -> Option<&'static str> {
+    let action = read(answer.get("action")?.as_bytes()).ok()?;
+    let result = ElicitResult::read(json!({"action": action})).ok()?;
+    let action = Some(result.action()).filter(|action| *action != Action::Accept);
+    action.map(Action::as_str)
 }
 
 /// Removes the claim from a `_meta`. True if there was one.

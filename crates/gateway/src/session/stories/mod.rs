@@ -26,6 +26,7 @@ mod modern_crowd;
 mod modern_tasks;
 mod names;
 mod nobody;
+mod once;
 mod opening;
 mod parked;
 mod plan;
