@@ -22,8 +22,17 @@ pub(crate) struct Asking {
     pub again: Option<String>,
     pub because: Option<String>,
     pub wants: Wants,
-    pub within: Duration,
+    pub patience: Patience,
     pub dangerous: bool,
+}
+
+/// How long a question waits.
+#[derive(Clone, Copy)]
+pub(crate) struct Patience {
+    pub time: Duration,
+    /// The author of the server set it, so clients are told. Where nobody did, a gateway's own
+    /// setting counts.
+    is_set: bool,
 }
 
 /// What came back, not yet checked.
@@ -31,6 +40,24 @@ pub(crate) struct Reply {
     pub result: ElicitResult,
     /// How the question ended, where a gateway says so.
     pub outcome: Option<Value>,
+}
+
+impl Patience {
+    /// Where the author says nothing.
+    pub const USUAL: Self = Self {
+        time: Duration::from_secs(5 * 60),
+        is_set: false,
+    };
+
+    pub fn set(time: Duration) -> Self {
+        Self { time, is_set: true }
+    }
+
+    /// What clients are told of it, in milliseconds.
+    pub fn told(self) -> Option<u64> {
+        let ms = u64::try_from(self.time.as_millis()).unwrap_or(u64::MAX);
+        self.is_set.then_some(ms)
+    }
 }
 
 impl Asking {
@@ -96,15 +123,16 @@ impl Asking {
                 }
             }
         };
-        let ms = u64::try_from(self.within.as_millis()).unwrap_or(u64::MAX);
-        meta.insert(meta::TIMEOUT.into(), ms.into());
+        if let Some(ms) = self.patience.told() {
+            meta.insert(meta::TIMEOUT.into(), ms.into());
+        }
         if self.dangerous {
             meta.insert(meta::DESTRUCTIVE.into(), true.into());
         }
         ElicitRequestParams {
             message: self.words(locale),
             asked,
-            meta: Some(meta),
+            meta: Some(meta).filter(|meta| !meta.is_empty()),
             task: None,
             ui: None,
             rest,

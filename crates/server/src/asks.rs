@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::answers::Answers;
 use crate::ask::Ask;
+use crate::asking::Patience;
 use crate::call::{Call, Client, Method};
 use crate::handler::Handler;
 use crate::layer::Layer;
@@ -45,7 +46,7 @@ pub struct Asks {
 #[derive(Clone)]
 pub(crate) struct Settings {
     pub on: bool,
-    pub within: Duration,
+    pub patience: Patience,
     pub kept: Duration,
     pub most: usize,
     pub times: u32,
@@ -76,7 +77,7 @@ impl Asks {
         Self {
             settings: Arc::new(Settings {
                 on: true,
-                within: Duration::from_secs(5 * 60),
+                patience: Patience::USUAL,
                 kept: Duration::from_secs(5 * 60),
                 most: 10_000,
                 times: 3,
@@ -159,7 +160,14 @@ impl Asks {
         }
         let method = Method::Tool;
         let hints = ToolHints::default();
-        let call = Call::new(self.clone(), method, tool.into(), Client::none(), hints);
+        let call = Call::new(
+            self.clone(),
+            method,
+            tool.into(),
+            Client::none(),
+            "".into(),
+            hints,
+        );
         Ask::in_call(call)
     }
 
@@ -172,13 +180,14 @@ impl Asks {
         self.set(|settings| settings.on = false)
     }
 
-    /// How long a question waits, unless it says [otherwise](crate::Question::within).
+    /// How long a question waits, unless it says [otherwise](crate::Question::within). Without this,
+    /// five minutes. Clients are told what you set: a gateway between closes the question then.
     ///
     /// ```
     /// let asks = midcall_server::Asks::new().within(std::time::Duration::from_secs(60));
     /// ```
     pub fn within(self, patience: Duration) -> Self {
-        self.set(|settings| settings.within = patience)
+        self.set(|settings| settings.patience = Patience::set(patience))
     }
 
     /// How long the result of a call is kept for a client that lost it, after it has waited.

@@ -7,9 +7,8 @@ use midcall_core::catalog::Locale;
 use midcall_core::model::{NotForModels, ToolHints, may_ask};
 use midcall_core::wire::{Era, Mode, Modes, Revision};
 use midcall_core::{Answer, Checked};
-use rmcp::model::{ProgressNotificationParam, ProgressToken, RequestId};
+use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use rmcp::{Peer, RoleServer};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -17,6 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::asking::{Asking, Reply, problems};
 use crate::asks::Asks;
+use crate::current::{Outside, Requests};
 use crate::error::{AskError, Nobody};
 use crate::inbox::{Inbox, Open};
 use crate::live;
@@ -30,10 +30,13 @@ pub(crate) struct Call {
     /// The tool or prompt, or the resource.
     pub name: String,
     pub client: Client,
+    /// The server's own name, for people.
+    pub server: Arc<str>,
     /// What the tool says of itself, where somebody needs to know.
     pub hints: ToolHints,
     requests: Mutex<Requests>,
     pub inbox: Inbox,
+    pub outside: Outside,
     /// What the tool knows as the cancelling of its request: it has ended, or nobody waits for it.
     pub over: CancellationToken,
     /// Legacy clients and models are asked one question at a time.
@@ -41,27 +44,6 @@ pub(crate) struct Call {
     /// What the client is told of questions that the tool no longer waits for.
     pub farewells: TaskTracker,
     asked: AtomicU32,
-}
-
-/// A request of the client that belongs to the call: the first, or one that came back to it.
-pub(crate) struct Current {
-    pub peer: Peer<RoleServer>,
-    pub id: RequestId,
-    token: Option<ProgressToken>,
-}
-
-#[derive(Default)]
-struct Requests {
-    /// Which came last; it may be over. None where there is no client.
-    last: Option<Arc<Current>>,
-    /// Those that the client waits for.
-    open: Vec<Arc<Current>>,
-}
-
-/// A request that the client waits for, as long as this is there.
-pub(crate) struct Here {
-    call: Arc<Call>,
-    current: Arc<Current>,
 }
 
 /// The requests in which somebody can be asked.
@@ -117,31 +99,13 @@ impl Client {
     }
 }
 
-impl Current {
-    pub fn of(context: &RequestContext<RoleServer>) -> Self {
-        Self {
-            peer: context.peer.clone(),
-            id: context.id.clone(),
-            token: context.meta.get_progress_token(),
-        }
-    }
-}
-
-impl Drop for Here {
-    fn drop(&mut self) {
-        let mut requests = self.call.requests();
-        requests
-            .open
-            .retain(|open| !Arc::ptr_eq(open, &self.current));
-    }
-}
-
 impl Call {
     pub fn new(
         asks: Asks,
         method: Method,
         name: String,
         client: Client,
+        server: Arc<str>,
         hints: ToolHints,
     ) -> Arc<Self> {
         let call = Self {
@@ -149,7 +113,9 @@ impl Call {
             method,
             name,
             client,
+            server,
             hints,
+            outside: Outside::default(),
             requests: Mutex::default(),
             inbox: Inbox::default(),
             over: CancellationToken::new(),
@@ -166,37 +132,7 @@ impl Call {
         format!("question{}", before + 1)
     }
 
-    /// The client waits for a request in which the call goes on.
-    pub fn here(self: &Arc<Self>, current: Current) -> Here {
-        let current = Arc::new(current);
-        let mut requests = self.requests();
-        requests.last = Some(current.clone());
-        requests.open.push(current.clone());
-        drop(requests);
-        let call = self.clone();
-        Here { call, current }
-    }
-
-    /// The request that came last.
-    pub fn current(&self) -> Option<Arc<Current>> {
-        self.requests().last.clone()
-    }
-
-    /// Tells the client how far the tool is, in every request that wants to know.
-    pub async fn progress(&self, done: f64, total: Option<f64>, message: Option<String>) {
-        let open = self.requests().open.clone();
-        for current in open {
-            let Some(token) = current.token.clone() else {
-                continue;
-            };
-            let mut progress = ProgressNotificationParam::new(token, done);
-            progress.total = total;
-            progress.message = message.clone();
-            let _ = current.peer.notify_progress(progress).await; // Nobody may be listening any more.
-        }
-    }
-
-    fn requests(&self) -> MutexGuard<'_, Requests> {
+    pub fn requests(&self) -> MutexGuard<'_, Requests> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -280,9 +216,9 @@ impl Call {
                     carrier,
                     reply,
                 });
-                match timeout(asking.within, replied).await {
+                match timeout(asking.patience.time, replied).await {
                     Err(_) => {
-                        let after = asking.within;
+                        let after = asking.patience.time;
                         return Err(AskError::TimedOut { after });
                     }
                     Ok(reply) => *reply.map_err(|_| AskError::Gone)?,
@@ -314,7 +250,7 @@ impl Call {
         let state = state.and_then(|outcome| outcome.get("state")?.as_str());
         match state {
             Some("timed_out") => Err(AskError::TimedOut {
-                after: asking.within,
+                after: asking.patience.time,
             }),
             // Nobody put it away: the call was given up, or the gateway ends.
             Some("withdrawn") => Err(AskError::Gone),

@@ -21,7 +21,8 @@ use serde_json::Value;
 
 use crate::ask::Ask;
 use crate::asks::Asks;
-use crate::call::{Call, Client, Current, Method};
+use crate::call::{Call, Client, Method};
+use crate::current::Current;
 use crate::error::{AskError, Nobody};
 use crate::inbox::Questions;
 use crate::model::{self, Tools};
@@ -50,6 +51,8 @@ pub struct Layer<S> {
     asks: Asks,
     /// What questions of this connection belong to, once it is a session.
     session: OnceLock<String>,
+    /// The server's own name.
+    name: OnceLock<Arc<str>>,
     tools: Mutex<Option<Tools>>,
 }
 
@@ -62,6 +65,7 @@ impl<S: Service<RoleServer>> Layer<S> {
             inner: Arc::new(handler),
             asks,
             session: OnceLock::new(),
+            name: OnceLock::new(),
             tools: Mutex::default(),
         }
     }
@@ -142,7 +146,14 @@ impl<S: Service<RoleServer>> Layer<S> {
         mut context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
         let (method, name) = (place.method, place.name.clone());
-        let call = Call::new(self.asks.clone(), method, name, client, hints);
+        let call = Call::new(
+            self.asks.clone(),
+            method,
+            name,
+            client,
+            self.server(),
+            hints,
+        );
         let here = call.here(Current::of(&context));
         let questions = Questions(call.clone());
         // The request's own token ends with its response, and a tool that waits outlives that.
@@ -201,8 +212,7 @@ impl<S: Service<RoleServer>> Layer<S> {
             );
             return Ok(complete(told, client));
         }
-        let round = place.say(round, settings);
-        round.map(|round| ServerResult::CustomResult(CustomResult(Value::Object(round))))
+        place.say(round, settings).map(self::round)
     }
 
     /// A call that was dropped while its client was away.
@@ -282,8 +292,9 @@ impl<S: Service<RoleServer>> Layer<S> {
         tools.clone().unwrap_or_default()
     }
 
-    fn server(&self) -> String {
-        self.inner.get_info().server_info.name
+    fn server(&self) -> Arc<str> {
+        let name = || self.inner.get_info().server_info.name.into();
+        self.name.get_or_init(name).clone()
     }
 
     /// Whom a waiting call belongs to. In the modern era there is no connection to bind it to.
@@ -345,6 +356,11 @@ fn complete(mut result: Value, client: Client) -> ServerResult {
         result["resultType"] = "complete".into();
     }
     ServerResult::CustomResult(CustomResult(result))
+}
+
+/// A round, as `rmcp` takes it: in our own words.
+fn round(round: JsonObject) -> ServerResult {
+    ServerResult::CustomResult(CustomResult(Value::Object(round)))
 }
 
 /// A call that cannot go on, as each kind of request says it.

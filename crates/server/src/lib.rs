@@ -118,6 +118,20 @@
 //!
 //! Clients of 2026-07-28 often stop after ten rounds: [`Ask::together`] asks several things in one.
 //!
+//! # How long clients wait
+//!
+//! A question waits five minutes, unless [`Question::within`] or [`Asks::within`] says otherwise. Many
+//! clients don't: those on the TypeScript SDK give up on a request after 60 seconds, also while their
+//! own person is still typing. What helps depends on the client:
+//!
+//! - A client that sends a progress token hears every ten seconds that its call goes on, while a
+//!   question is open or [`Question::until`] waits. On the TypeScript SDK it has to pass `onprogress`
+//!   and `resetTimeoutOnProgress: true`, or a longer `timeout`.
+//! - A client of 2026-07-28 has no request open while its person thinks. While `until` waits it is
+//!   told every 45 seconds to call again, which starts a new minute.
+//! - For any other client, ask with a `within` of less than a minute and handle
+//!   [`AskError::TimedOut`], or put `midcall wrap --` in front of the server's command.
+//!
 //! A call waits in the memory of its process. Behind several processes a client of 2026-07-28 has to
 //! come back to the same one; after a restart it is told to call again.
 //!
@@ -129,6 +143,7 @@ mod ask;
 mod asking;
 mod asks;
 mod call;
+mod current;
 mod error;
 mod handler;
 mod inbox;

@@ -1,7 +1,5 @@
 //! Asking by a request to the client, while its call is open: the legacy revisions.
 
-use std::time::Duration;
-
 use midcall_core::catalog::Locale;
 use midcall_core::wire::{ElicitRequestParams, ElicitResult, code, meta};
 use rmcp::model::{
@@ -18,10 +16,6 @@ use crate::call::Call;
 use crate::error::{AskError, Nobody};
 use crate::kind::Wants;
 
-/// A client that was told how long the question waits says itself that nobody answered. It is not
-/// forestalled: what it says is what its person saw.
-const GRACE: Duration = Duration::from_secs(1);
-
 /// Asks, and waits for what the client says; or what is wrong with that, if a gateway between us
 /// found it out.
 pub(crate) async fn ask(call: &Call, asking: &Asking) -> Result<Result<Reply, String>, AskError> {
@@ -34,7 +28,7 @@ pub(crate) async fn ask(call: &Call, asking: &Asking) -> Result<Result<Reply, St
     if let Wants::Link { id, .. } = &asking.wants {
         call.asks.linked(id, peer.clone());
     }
-    let mut options = PeerRequestOptions::with_timeout(asking.within.saturating_add(GRACE));
+    let mut options = PeerRequestOptions::with_timeout(asking.patience.time);
     if let Some(Value::Object(meta)) = params.shift_remove("_meta") {
         // rmcp writes `_meta` itself, beside a progress token of its own.
         options = options.with_meta(RequestMetaObject(MetaObject(meta)));
@@ -48,7 +42,7 @@ pub(crate) async fn ask(call: &Call, asking: &Asking) -> Result<Result<Reply, St
     let sent = peer.send_cancellable_request(request, options).await;
     let sent = sent.map_err(|error| failed(error, asking))?;
     let mut guard = Guard::new(peer, sent.id.clone(), call.farewells.clone());
-    let response = sent.await_response().await;
+    let response = call.kept_alive(sent.await_response()).await;
     guard.disarm();
     if let Err(ServiceError::McpError(ErrorData {
         data: Some(data), ..
@@ -93,7 +87,7 @@ fn problems(data: &Value, locale: Locale) -> Option<String> {
 fn failed(error: ServiceError, asking: &Asking) -> AskError {
     match error {
         ServiceError::Timeout { .. } => AskError::TimedOut {
-            after: asking.within,
+            after: asking.patience.time,
         },
         ServiceError::McpError(error) if i64::from(error.code.0) == code::METHOD_NOT_FOUND => {
             let why = Nobody::Undeclared(asking.mode());

@@ -44,8 +44,6 @@ const LONGEST: usize = 4_096;
 impl Place {
     /// Says a round in the words of the modern era.
     pub fn say(&self, round: &Round, settings: &Settings) -> Result<JsonObject, ErrorData> {
-        let within = round.asked.iter().map(|asking| asking.within).max();
-        let within = within.unwrap_or_default();
         let requests = round.asked.iter().map(|asking| {
             let mut params = asking.params(Revision::V2026_07_28, settings.locale);
             if let Some(said) = &mut params.meta {
@@ -56,12 +54,29 @@ impl Place {
             (asking.key.clone(), request)
         });
         let mut said = Members::default();
-        let ms = u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
-        said.insert(meta::TIMEOUT.into(), ms.into());
+        // One time for all: the longest, and none if one of them waits for the usual time.
+        let times = round.asked.iter().map(|asking| asking.patience.told());
+        let longest: Option<Vec<u64>> = times.collect();
+        if let Some(ms) = longest.into_iter().flatten().max() {
+            said.insert(meta::TIMEOUT.into(), ms.into());
+        }
         let told = InputRequiredResult {
             input_requests: InputRequests(requests.collect()),
             request_state: Some(self.seal(&round.name, &settings.keys)?),
-            meta: Some(said),
+            meta: Some(said).filter(|said| !said.is_empty()),
+            rest: Members::default(),
+        };
+        let unsayable = |why: midcall_core::wire::Unsayable| internal(why.to_string());
+        told.write(Revision::V2026_07_28).map_err(unsayable)
+    }
+
+    /// Has a modern client call again, without asking it anything: what it was asked in this round is
+    /// answered, and the tool waits for something else.
+    pub fn later(&self, round: &Round, settings: &Settings) -> Result<JsonObject, ErrorData> {
+        let told = InputRequiredResult {
+            input_requests: InputRequests::default(),
+            request_state: Some(self.seal(&round.name, &settings.keys)?),
+            meta: None,
             rest: Members::default(),
         };
         let unsayable = |why: midcall_core::wire::Unsayable| internal(why.to_string());

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use crate::ask::Ask;
-use crate::asking::Asking;
+use crate::asking::{Asking, Patience};
 use crate::call::Call;
 use crate::error::{AskError, Nobody, Unaskable};
 use crate::kind::{Kind, Link, Opened, Suggest, Wanted, Wants};
@@ -41,6 +41,7 @@ pub struct Question<K: Kind> {
     pub(crate) because: Option<String>,
     pub(crate) dangerous: bool,
     within: Option<Duration>,
+    finished_within: Option<Duration>,
     id: Option<String>,
     suggested: Option<Map<String, Value>>,
     rules: Vec<Rule<K::Value>>,
@@ -57,6 +58,7 @@ impl<K: Kind> Question<K> {
             because: None,
             dangerous: false,
             within: None,
+            finished_within: None,
             id: None,
             suggested: None,
             rules: Vec::new(),
@@ -64,6 +66,7 @@ impl<K: Kind> Question<K> {
     }
 
     /// How long it waits. After that the ask is [`AskError::TimedOut`]: silence is no consent.
+    /// Without this, as long as [`Asks::within`](crate::Asks::within) says.
     ///
     /// ```
     /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
@@ -163,6 +166,11 @@ impl<K: Kind> Question<K> {
         })
     }
 
+    fn patience(&self, call: &Call) -> Patience {
+        let set = self.within.map(Patience::set);
+        set.unwrap_or(call.asks.settings.patience)
+    }
+
     /// The question without its type.
     fn asking(&self, call: &Call) -> Result<Asking, AskError> {
         let limit = Limits::default().message_bytes;
@@ -180,7 +188,7 @@ impl<K: Kind> Question<K> {
             again: None,
             because: self.because.clone(),
             wants,
-            within: self.within.unwrap_or(call.asks.settings.within),
+            patience: self.patience(call),
             dangerous: self.dangerous,
         })
     }
@@ -247,8 +255,34 @@ impl Question<Link> {
         self.kind.id()
     }
 
-    /// Asks, and once the person agreed waits until what the link leads to is done, as long again as
-    /// the question may wait. Then the client is told, where its revision has a word for that.
+    /// How long [`until`](Self::until) waits once the person agreed. Without this, as long again as
+    /// the question may wait.
+    ///
+    /// Clients of 2026-07-28 come back every 45 seconds meanwhile, and many of them stop after ten
+    /// times: more than seven minutes is more than they wait.
+    ///
+    /// ```
+    /// # async fn signed_in() {}
+    /// # use std::time::Duration;
+    /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {
+    /// ask.link("Sign in", "https://example.com/in?state={id}")
+    ///     .within(Duration::from_secs(60)) // To agree to open it.
+    ///     .finished_within(Duration::from_secs(300)) // To find the password.
+    ///     .until(|_| signed_in())
+    ///     .await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn finished_within(mut self, limit: Duration) -> Self {
+        self.finished_within = Some(limit);
+        self
+    }
+
+    /// Asks, and once the person agreed waits until what the link leads to is done, at most as long
+    /// as [`finished_within`](Self::finished_within) says. Then the client is told, where its revision
+    /// has a word for that.
+    ///
+    /// Meanwhile the client hears that its call goes on, so that it does not give up:
+    /// [what clients wait](crate#how-long-clients-wait).
     ///
     /// ```
     /// # async fn signed_in() {}
@@ -265,11 +299,14 @@ impl Question<Link> {
         D: Future<Output = ()> + Send,
     {
         let call = self.ask.call()?.clone();
-        let patience = self.within.unwrap_or(call.asks.settings.within);
+        let limit = self.finished_within.unwrap_or(self.patience(&call).time);
         let answer = self.await?;
         if let Answer::Accepted(opened) = &answer {
-            let waited = timeout(patience, done(opened.clone())).await;
-            waited.map_err(|_| AskError::TimedOut { after: patience })?;
+            let _waits = call.outside.waits();
+            // Boxed: it would be room in every question that waits.
+            let done = Box::pin(timeout(limit, done(opened.clone())));
+            let waited = call.kept_alive(done).await;
+            waited.map_err(|_| AskError::TimedOut { after: limit })?;
             call.asks.complete(opened.id()).await;
         }
         Ok(answer)

@@ -1,17 +1,35 @@
 //! How a retry, or a model's answer, finds the call that waits for it.
 
+use std::time::Duration;
+
 use midcall_core::model::{ModelAnswer, error, unfit};
 use midcall_core::wire::{InputResponses, Members, meta};
 use rmcp::model::{InputResponses as Responses, ServerResult};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, Service};
+use tokio::time::sleep;
 
-use super::{Layer, complete, taken_back};
+use super::{Layer, complete, round, taken_back};
 use crate::asking::Reply;
-use crate::call::{Client, Current};
+use crate::call::Client;
+use crate::current::Current;
 use crate::model;
 use crate::park::{Next, Waiter};
 use crate::place::Place;
+
+/// Clients of 2026-07-28 give each of their requests a minute, and make a new one when they are told
+/// to come back.
+const PATIENCE: Duration = Duration::from_secs(45);
+
+/// Ends when a modern client has to be told to come back, since a person takes their time outside of
+/// it. For other clients never: they hear of progress.
+async fn comes_back(waiter: &Waiter, client: Client) {
+    if !client.is_modern() {
+        std::future::pending::<()>().await;
+    }
+    sleep(PATIENCE).await;
+    waiter.call.outside.begun().await;
+}
 
 impl<S: Service<RoleServer>> Layer<S> {
     /// A client comes back with answers to a round.
@@ -46,7 +64,7 @@ impl<S: Service<RoleServer>> Layer<S> {
         let locale = self.asks.settings.locale;
         let words = |key: &str| {
             let server = self.server();
-            locale.say(key, &[("server", server.as_str().into())])
+            locale.say(key, &[("server", (&*server).into())])
         };
         let say = |key: &str| Ok(complete(error(&words(key)), client));
         let owner = self.owner(place, client);
@@ -105,6 +123,9 @@ impl<S: Service<RoleServer>> Layer<S> {
         let next = tokio::select! {
             biased;
             next = waiter.next(at) => next,
+            () = comes_back(&waiter, client) => {
+                return place.later(&waiter.round(at), &self.asks.settings).map(round);
+            }
             () = context.ct.cancelled() => {
                 waiter.leave();
                 return Err(taken_back());

@@ -212,7 +212,7 @@ async fn surfaces_are_told_what_cannot_be_undone_and_how_long_it_waits() {
     let round = connected.once("tools/call", call).await.0["result"].clone();
     let params = &round["inputRequests"]["question1"]["params"];
     assert_eq!(params["_meta"], json!({"dev.midcall/destructive": true}));
-    assert_eq!(round["_meta"], json!({"dev.midcall/timeoutMs": 300_000}));
+    assert_eq!(round.get("_meta"), None, "its author set no time");
 }
 
 #[tokio::test]

@@ -21,4 +21,5 @@ mod races;
 mod rounds;
 mod settings;
 mod strain;
+mod time;
 mod world;
