@@ -215,7 +215,9 @@ impl Elicitation {
             }
             // Opening a link is consent and has no content, whatever a client puts there.
             (Action::Accept, Wanted::Link(_)) => Answer::Accepted(Checked::consent()),
-            (Action::Decline, _) => Answer::Declined { reason: None },
+            (Action::Decline, _) => Answer::Declined {
+                reason: result.reason(),
+            },
             (Action::Cancel, _) => Answer::Cancelled,
         })
     }

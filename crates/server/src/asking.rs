@@ -160,7 +160,9 @@ impl Asking {
                 consent.map_or(Answer::Cancelled, Answer::Accepted)
             }
             (Action::Decline, _) => Answer::Declined {
-                reason: outcome.and_then(|outcome| reason(&outcome)),
+                reason: outcome
+                    .and_then(|outcome| reason(&outcome))
+                    .or(result.reason()),
             },
             (Action::Cancel, _) => Answer::Cancelled,
         })

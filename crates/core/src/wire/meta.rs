@@ -30,6 +30,8 @@ pub const HINTS: &str = "dev.midcall/hints";
 pub const PROBLEMS: &str = "dev.midcall/problems";
 /// What a client is waiting for, and the claim to collect it with: in the result of a call that took too long.
 pub const WAITING: &str = "dev.midcall/waiting";
+/// Why the person said no, in the answer that `<mcp-elicitation>` hands to its host. Servers hear it in [`OUTCOME`].
+pub const REASON: &str = "dev.midcall/reason";
 /// How the question ended, and who answered.
 pub const OUTCOME: &str = "dev.midcall/outcome";
 

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::answer::Words;
+
 use super::{
     JsonObject, Members, Unreadable,
     members::{object, put, put_rest, put_some, take, take_members, take_meta, take_text},
@@ -108,6 +110,27 @@ impl ElicitResult {
     /// What the person did.
     pub fn action(&self) -> Action {
         self.action
+    }
+
+    /// Why the person said no, if the result says so in its `_meta` ([`REASON`](meta::REASON)). `None` unless declined.
+    ///
+    /// ```
+    /// use midcall_core::wire::ElicitResult;
+    /// # use serde_json::json;
+    ///
+    /// let meta = json!({"dev.midcall/reason": "Too late"});
+    /// let no = ElicitResult::read(json!({"action": "decline", "_meta": meta}))?;
+    /// assert_eq!(no.reason().unwrap().as_str(), "Too late");
+    /// let yes = ElicitResult::read(json!({"action": "accept", "_meta": meta}))?;
+    /// assert_eq!(yes.reason(), None);
+    /// # Ok::<(), midcall_core::wire::Unreadable>(())
+    /// ```
+    pub fn reason(&self) -> Option<Words> {
+        let meta = self
+            .meta
+            .as_ref()
+            .filter(|_| self.action == Action::Decline)?;
+        meta.get(meta::REASON)?.as_str().and_then(Words::new)
     }
 
     /// What the person filled in. `None` unless accepted.

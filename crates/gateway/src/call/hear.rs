@@ -91,11 +91,14 @@ impl Question {
         let is_claimed =
             (result.meta.as_ref()).is_some_and(|meta| meta.contains_key(meta::OUTCOME));
         let is_unread = matches!(self.what, What::Unread(..));
-        if by.human && !is_claimed && !is_unread {
+        let reason = result.reason();
+        if by.human && !is_claimed && !is_unread && reason.is_none() {
             return None;
         }
         let mut outcome = json!({"state": "answered", "by": by});
-        if !by.human && result.action() != Action::Accept {
+        if let Some(reason) = reason {
+            outcome["reason"] = reason.as_str().into();
+        } else if !by.human && result.action() != Action::Accept {
             outcome["reason"] = "unattended".into();
         }
         if is_unread {
@@ -149,7 +152,7 @@ impl Question {
 }
 
 /// A response that says what `result` does, without what isn't its server's business: content of anything but an
-/// accepted form. Old words become those of the protocol.
+/// accepted form, and the reason of a refusal, which belongs in the outcome. Old words become those of the protocol.
 fn tidied(frame: &Frame, result: &ElicitResult, is_link: bool) -> Frame {
     let peeked = frame.peek();
     let said = peeked.and_then(|(_, members)| Object::read(members.result?));
@@ -158,13 +161,25 @@ fn tidied(frame: &Frame, result: &ElicitResult, is_link: bool) -> Frame {
     };
     let keeps_content = result.action() == Action::Accept && !is_link;
     let action = format!("\"{}\"", result.action().as_str());
+    let has_reason = (result.meta.as_ref()).is_some_and(|meta| meta.contains_key(meta::REASON));
     let has_surplus = !keeps_content && said.get("content").is_some();
-    if !has_surplus && said.get("action") == Some(&action) {
+    if !has_surplus && !has_reason && said.get("action") == Some(&action) {
         return frame.clone();
     }
     said.set("action", action);
     if !keeps_content {
         said.remove("content");
+    }
+    if has_reason {
+        let meta = said.get("_meta").map(str::to_owned).unwrap_or_default();
+        let mut meta = Object::read(meta.as_bytes()).unwrap_or_default();
+        meta.remove(meta::REASON);
+        if meta.is_empty() {
+            said.remove("_meta");
+        } else {
+            let meta = meta.write();
+            said.set("_meta", meta);
+        }
     }
     frame
         .with(&["result"], &said.write())

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
+use midcall_core::wire::{JsonObject, meta};
 use midcall_core::{Limits, Values, Words};
 use midcall_desk::{State as Standing, Status, Submission, TicketId};
 use midcall_store::{Post, Store};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::App;
@@ -35,6 +37,9 @@ pub struct Accept {
 #[derive(Deserialize)]
 pub struct Reject {
     reason: Option<String>,
+    /// The `_meta` of the element's own answer, which a host may hand in as it is.
+    #[serde(rename = "_meta")]
+    meta: Option<JsonObject>,
 }
 
 /// A body in which nothing is looked for.
@@ -74,7 +79,11 @@ pub async fn reject<S: Store, P: Post>(
     Id(id): Id,
     Body(reject): Body<Reject>,
 ) -> Reply {
-    let reason = reject.reason.as_deref().and_then(Words::new);
+    let reason = reject.reason.as_deref().or_else(|| {
+        let said = reject.meta.as_ref()?.get(meta::REASON);
+        said.and_then(Value::as_str)
+    });
+    let reason = reason.and_then(Words::new);
     settle(&app, &caller, id, Submission::Decline(reason)).await
 }
 

@@ -72,11 +72,7 @@ impl Page {
             Wanted::Link(_) => room.desk.watch(scope).await.ok(),
             Wanted::Form(_) => None,
         };
-        let ticket = match room
-            .desk
-            .ask(scope, elicitation, Some(self.patience))
-            .await
-        {
+        let ticket = match room.desk.ask(scope, elicitation, Some(self.patience)).await {
             Ok(ticket) => ticket,
             Err(AskError::Limited(why)) => {
                 return self.tell(Input::Refused(question, why.to_string()));

@@ -345,10 +345,14 @@ impl Session {
         let is_same_era = request.told == TellBy::Requests && !facts.has_rounds();
         if hands_off || (is_same_era && server == ServerId::First && !self.needs_task(&request)) {
             let call = self.open(request, server, declared, None);
+            let mut told = None;
             if hands_off {
                 self.ledger.calls.change(call, |call| call.hands_off = true);
+                let peeked = frame.peek();
+                told = peeked.and_then(|(_, members)| modern::with_reasons(frame, &members));
             }
-            return out.push(Output::ToServer(server, frame.clone()));
+            let told = told.unwrap_or_else(|| frame.clone());
+            return out.push(Output::ToServer(server, told));
         }
         if let Some(declared) = &declared {
             request.is_loud = declared.level.is_some();

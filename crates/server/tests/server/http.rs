@@ -345,3 +345,31 @@ async fn an_end_is_what_it_was_and_not_what_the_wire_has_a_word_for() {
         assert!(told.to_string().contains(expected), "{outcome}: {told}");
     }
 }
+
+/// The element hands its host an answer with the reason in `_meta`, and not every host has a gateway behind it.
+#[tokio::test]
+async fn a_tool_hears_why_a_person_said_no_from_the_elements_own_answer() {
+    let service = service(Asks::new(), true);
+    let session = Http::open(&service, json!({"elicitation": {}})).await;
+    let modern = Http {
+        service: &service,
+        session: None,
+        version: "2026-07-28",
+        capabilities: json!({"elicitation": {"form": {}}}),
+    };
+    let result = json!({"action": "decline", "_meta": {"dev.midcall/reason": "Not today"}});
+    let expected = "Declined { reason: Some(Words(9 characters)) }";
+
+    let mut stream = session.tool(1, "plain", json!({})).await;
+    let question = stream.next().await;
+    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": result});
+    session.post(&answer).await;
+    let told = stream.next().await;
+    assert!(told.to_string().contains(expected), "{told}");
+
+    let round = modern.tool(1, "plain", json!({})).await.next().await;
+    let retry = json!({"name": "plain", "arguments": {}, "requestState": round["result"]["requestState"],
+        "inputResponses": {"question1": result}});
+    let told = modern.call(1, "tools/call", retry).await.next().await;
+    assert!(told.to_string().contains(expected), "{told}");
+}

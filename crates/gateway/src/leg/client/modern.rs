@@ -1,8 +1,9 @@
 //! Clients that open nothing, declare themselves with every request, and are asked in results.
 
+use memchr::memmem;
 use midcall_core::wire::{
-    Asked, ElicitRequestParams, InputRequiredResult, MissingClientCapability, Modes, Revision,
-    TASKS_EXTENSION, UnsupportedVersion, code, meta,
+    Asked, ElicitRequestParams, ElicitResult, InputRequiredResult, JsonObject,
+    MissingClientCapability, Modes, Revision, TASKS_EXTENSION, UnsupportedVersion, code, meta,
 };
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -92,6 +93,49 @@ pub fn declared(members: &Members<'_>) -> Declared {
             .map(Into::into),
         level: told.get(LOG_LEVEL).filter(is_text).map(Into::into),
     }
+}
+
+/// A retry that goes to a modern server as it came, with the reasons of its refusals where servers look for them. None if
+/// it has none.
+pub fn with_reasons(frame: &Frame, members: &Members<'_>) -> Option<Frame> {
+    let responses = members.responses?;
+    let has = |text: &[u8]| memmem::find(responses, text).is_some();
+    if !has(meta::REASON.as_bytes()) && !has(b"\\") {
+        return None;
+    }
+    let all = Object::read(responses)?;
+    let (mut left, mut outcomes) = (all.clone(), JsonObject::new());
+    for (key, response) in all.iter() {
+        let Some(mut answer) = Object::read(response.as_bytes()) else {
+            continue;
+        };
+        let said = answer.get("_meta").map(str::to_owned).unwrap_or_default();
+        let mut said = Object::read(said.as_bytes()).unwrap_or_default();
+        if said.get(meta::REASON).is_none() {
+            continue;
+        }
+        let result = serde_json::from_str(response).map(ElicitResult::read);
+        if let Some(reason) = result.ok().and_then(|result| result.ok()?.reason()) {
+            let outcome = json!({"state": "answered", "reason": reason.as_str()});
+            outcomes.insert(key.to_owned(), outcome);
+        }
+        said.remove(meta::REASON);
+        match said.is_empty() {
+            true => answer.remove("_meta"),
+            false => answer.set("_meta", said.write()),
+        }
+        left.set(key.to_owned(), answer.write());
+    }
+    let mut params = Object::read(members.params?)?;
+    params.set("inputResponses", left.write());
+    if !outcomes.is_empty() {
+        let told = params.get("_meta").map(str::to_owned).unwrap_or_default();
+        let mut told = Object::read(told.as_bytes()).unwrap_or_default();
+        told.put(meta::OUTCOME, &outcomes);
+        let told = told.write();
+        params.set("_meta", told);
+    }
+    Some(frame.with_params(&params))
 }
 
 /// The state that a request brings back, if it has one. Nobody gave out one that isn't a text.

@@ -30,6 +30,7 @@ mod once;
 mod opening;
 mod parked;
 mod plan;
+mod reasons;
 mod requests;
 mod requests_own;
 mod server;

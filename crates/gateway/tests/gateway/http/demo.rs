@@ -216,6 +216,22 @@ async fn steps_follow_each_other_and_a_no_ends_them() {
 }
 
 #[tokio::test]
+async fn a_host_may_hand_in_the_elements_own_refusal() {
+    let (_demo, person, mut events) = demo(&[]).await;
+    let mut messages = Messages::of(&person, "wizard").await;
+    let id = asked(&mut events).await;
+    let reject = person.post(&format!("/elicitation/{id}/reject"));
+    let said = json!({"action": "decline", "_meta": {"dev.midcall/reason": "not today"}});
+    assert_eq!(answer(reject.json(&said)).await.0, 200);
+    let mut told = Vec::new();
+    while let Some(message) = messages.next().await {
+        told.push(message);
+    }
+    let meta = &told[2]["result"]["_meta"]["dev.midcall/outcome"];
+    assert_eq!(meta["reason"], "not today", "{told:?}");
+}
+
+#[tokio::test]
 async fn three_are_asked_at_once_and_hanging_up_takes_them_back() {
     let (_demo, person, mut events) = demo(&[]).await;
     let messages = Messages::of(&person, "three").await;
