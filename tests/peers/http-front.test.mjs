@@ -215,6 +215,24 @@ describe("http front", { concurrency: AT_ONCE }, () => {
     assert.equal((await servers()).length, 3); // nobody else is asked what this client asks
   });
 
+  test("a server is opened once, whatever its client sends", async () => {
+    const { url, heard } = await start();
+    const guest = await Guest.at(url, FORM);
+    const opening = (id, capabilities) => ({ jsonrpc: "2.0", id, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities, clientInfo: { name: "guest", version: "1" } } });
+    const again = async (...openings) => {
+      const response = await guest.post(JSON.stringify(openings));
+      return (await Array.fromAsync(messages(response))).map(({ id, result, error }) => [id, result ?? error.code]);
+    };
+    assert.deepEqual(await again(opening("a", {}), opening("b", { sampling: {} })), [["a", guest.opened.result], ["b", -32600]]);
+    assert.equal(text(await guest.tool("length", { text: "xx" })), 2, "the session goes on");
+    assert.equal((await heard()).filter((line) => line.includes('"initialize"')).length, 1);
+    // By itself, it opens another session, with a server of its own.
+    const other = await guest.post(opening("c", FORM));
+    assert.notEqual(other.headers.get("mcp-session-id"), guest.headers["mcp-session-id"]);
+    await Array.fromAsync(messages(other));
+    assert.equal((await heard()).filter((line) => line.startsWith("pid ")).length, 2);
+  });
+
   test("what a modern request says twice must be the same", async () => {
     const { url } = await listen(SERVERS["sdk-1"]);
     const guest = Object.assign(new Guest(), { url, headers: {} });

@@ -10,8 +10,8 @@ use crate::call::{
     Stage, TellBy, Todo, Waiter,
 };
 use crate::frame::{Frame, Id, Members};
-use crate::leg::client::{self, legacy, modern};
-use crate::leg::server::opening::{Asked, Opening};
+use crate::leg::client::{self, modern};
+use crate::leg::server::opening::Opening;
 use crate::leg::server::{self, Offer};
 
 /// How many requests may be open. The server may never answer one.
@@ -40,6 +40,9 @@ impl Session {
         members: &Members<'_>,
         out: Out<'_>,
     ) {
+        if method == "initialize" && members.revision.is_some() {
+            return out.push(Output::ToClient(modern::no_opening(&id)));
+        }
         let stays = self.client.told == TellBy::Results && method != "initialize";
         let is_modern = members.revision.is_some() || method == "server/discover" || stays;
         let told = if is_modern {
@@ -109,7 +112,8 @@ impl Session {
         let has_rounds = self.servers.first.facts.has_rounds();
         let told = match (self.client.told, method) {
             (TellBy::Requests, "initialize") => {
-                return self.initializes(now, frame, id, members, out);
+                self.initializes(now, frame, id, members, out);
+                return true;
             }
             (TellBy::Results, "server/discover") if !has_rounds => {
                 modern::discovered(id, &self.servers.first.facts)
@@ -155,44 +159,6 @@ impl Session {
             _ => return false,
         };
         out.push(Output::ToClient(told));
-        true
-    }
-
-    /// The client opens the session; true if it is open already.
-    fn initializes(
-        &mut self,
-        now: Moment,
-        frame: &Frame,
-        id: &Id,
-        members: &Members<'_>,
-        out: Out<'_>,
-    ) -> bool {
-        let opened = legacy::opened(members);
-        if let Some(opened) = &opened {
-            self.client.opened = Some(opened.clone());
-        }
-        if self.servers.first.is_open() && self.servers.first.facts.has_rounds() {
-            out.push(Output::ToClient(self.initialized(id)));
-            return true;
-        }
-        let told = match &opened {
-            Some(opened) => {
-                let capabilities = &opened.declared.capabilities;
-                server::legacy::offer(frame, opened.revision, capabilities, self.setup.added())
-                    .into_owned()
-            }
-            None => frame.clone(),
-        };
-        let added = self.setup.added();
-        self.servers.first.offered = opened.map(|opened| opened.declared.modes.union(added));
-        self.servers.first.opening = Opening::Asked(Asked {
-            id: id.clone(),
-            is_clients: true,
-            until: None,
-        });
-        let request = self.request(now, frame, id.clone(), "initialize", members);
-        self.open(request, ServerId::First, None, None);
-        out.push(Output::ToServer(ServerId::First, told));
         true
     }
 
@@ -284,7 +250,7 @@ impl Session {
         }
     }
 
-    fn request(
+    pub(super) fn request(
         &self,
         now: Moment,
         frame: &Frame,
@@ -309,7 +275,7 @@ impl Session {
     }
 
     /// Notes a call that its server has.
-    fn open(
+    pub(super) fn open(
         &mut self,
         request: Request,
         server: ServerId,

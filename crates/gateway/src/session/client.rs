@@ -123,6 +123,11 @@ impl Session {
             // A modern server needs no opening.
             "notifications/initialized" | "notifications/roots/list_changed"
                 if is_modern_server => {}
+            "notifications/initialized" if self.servers.first.is_told => {}
+            "notifications/initialized" => {
+                self.servers.first.is_told = true;
+                out.push(Output::ToServer(ServerId::First, frame.clone()));
+            }
             method if CallKind::of(method) == CallKind::Tool && self.setup.may_confirm() => {
                 tracing::warn!("a tool call without an id was dropped: it can't be approved");
             }

@@ -45,8 +45,8 @@ impl Session {
         };
         let server = self.servers.get(server);
         let has_modes = server.is_open() && server.facts.revision.links();
-        let offered = server.offered.filter(|_| has_modes);
-        offered.is_some_and(|modes| !modes.has(mode_of(elicitation)))
+        let offered = server.offered.as_ref().filter(|_| has_modes);
+        offered.is_some_and(|offered| !offered.modes.has(mode_of(elicitation)))
     }
 
     /// The call whose client could have been asked if it had declared this ability.

@@ -13,8 +13,9 @@ use super::servers::{MOST_HELD, Server};
 use super::{Out, Output, Session};
 use crate::call::{CallId, Declared, Happened, ServerId, Stage, TellBy};
 use crate::frame::{Frame, Id, Kind, Members};
+use crate::leg::client::legacy::Opened;
 use crate::leg::client::{self, modern};
-use crate::leg::server::opening::{Asked, Failure, Opening, Probe, discovered};
+use crate::leg::server::opening::{Asked, Failure, Offered, Opening, Probe, discovered};
 use crate::leg::server::{Offer, legacy, modern as modern_server};
 use crate::route::ServerEra;
 use crate::times::PROBE;
@@ -50,6 +51,66 @@ impl Session {
         true
     }
 
+    /// The client opens the session. A server that is open, or being opened, hears nothing of that.
+    pub(super) fn initializes(
+        &mut self,
+        now: Moment,
+        frame: &Frame,
+        id: &Id,
+        members: &Members<'_>,
+        out: Out<'_>,
+    ) {
+        let opened = client::legacy::opened(members);
+        match &self.servers.first.opening {
+            Opening::Open => {
+                let told = self.opened_again(id, opened);
+                return out.push(Output::ToClient(told));
+            }
+            Opening::Asked(_) | Opening::Probing(_) => return self.hold(frame, out),
+            Opening::NotYet | Opening::Failed => {}
+        }
+        let added = self.setup.added();
+        let told = opened.as_ref().map(|opened| {
+            let capabilities = &opened.declared.capabilities;
+            legacy::offer(frame, opened.revision, capabilities, added).into_owned()
+        });
+        let first = &mut self.servers.first;
+        first.offered = (opened.as_ref()).map(|opened| Offered::new(&opened.declared, added));
+        first.is_told = false;
+        first.opening = Opening::Asked(Asked {
+            id: id.clone(),
+            is_clients: true,
+            until: None,
+        });
+        self.client.opened = opened.or(self.client.opened.take());
+        let request = self.request(now, frame, id.clone(), "initialize", members);
+        self.open(request, ServerId::First, None, None);
+        let told = told.unwrap_or_else(|| frame.clone());
+        out.push(Output::ToServer(ServerId::First, told));
+    }
+
+    /// The answer to a client that opens a session which is open. A legacy server can be told only once what its client
+    /// can do; Midcall asks people itself, so that may change.
+    fn opened_again(&mut self, id: &Id, opened: Option<Opened>) -> Frame {
+        let first = &self.servers.first;
+        let is_known = |opened: &Opened| {
+            let offered = first.offered.as_ref();
+            offered.is_some_and(|offered| offered.is_of(&opened.declared))
+        };
+        if !first.facts.has_rounds() && !opened.as_ref().is_some_and(is_known) {
+            return client::legacy::opened_already(id);
+        }
+        self.client.opened = opened.or(self.client.opened.take());
+        self.initialized(id)
+    }
+
+    /// Goes on with what waited for the client's own opening of the server.
+    pub(super) fn hears_held(&mut self, now: Moment, out: Out<'_>) {
+        if !self.servers.first.holds() {
+            self.release(now, out);
+        }
+    }
+
     /// Keeps what the client says until the server is open.
     pub(super) fn hold(&mut self, frame: &Frame, out: Out<'_>) {
         if self.servers.held.len() < MOST_HELD {
@@ -82,7 +143,7 @@ impl Session {
     fn open_legacy(&mut self, declared: &Declared, out: Out<'_>) {
         let id = self.own_ids.fresh();
         let frame = legacy::initialize(&id, declared, self.setup.added());
-        self.servers.first.offered = Some(declared.modes.union(self.setup.added()));
+        self.servers.first.offered = Some(Offered::new(declared, self.setup.added()));
         self.servers.first.opening = Opening::Asked(Asked {
             id,
             is_clients: false,
@@ -123,6 +184,7 @@ impl Session {
                         server.facts.initialized(result);
                         server.opening = Opening::Open;
                         if !is_clients {
+                            server.is_told = true;
                             out.push(Output::ToServer(from, legacy::opened()));
                             self.release(now, out);
                         }
@@ -259,7 +321,11 @@ impl Session {
     pub(super) fn initialized(&self, id: &Id) -> Frame {
         let opened = self.client.opened.as_ref();
         let asked = opened.map_or(crate::leg::NEWEST_LEGACY, |opened| opened.revision);
-        client::legacy::initialized(id, asked, &self.servers.first.facts)
+        let facts = &self.servers.first.facts;
+        match facts.has_rounds() {
+            true => client::legacy::initialized(id, asked, facts),
+            false => legacy::agreed(&Frame::result(id, &facts.said), facts, asked).into_owned(),
+        }
     }
 
     /// The server could not be opened: whoever waited hears why. What came later tries again.
@@ -308,7 +374,7 @@ impl Session {
                     is_clients: false,
                     until,
                 });
-                second.offered = Some(declared.modes.union(self.setup.added()));
+                second.offered = Some(Offered::new(declared, self.setup.added()));
                 legacy::initialize(&id, declared, self.setup.added())
             }
             false => {

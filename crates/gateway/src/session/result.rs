@@ -189,9 +189,25 @@ impl Session {
     ) {
         let server = self.servers.get(from);
         let is_opening = !server.is_open() || server.late.is_some();
-        if is_opening && self.opening_answered(now, from, id, frame, members, out) {
-            return;
+        if is_opening {
+            if !self.opening_answered(now, from, id, frame, members, out) {
+                self.answered(now, from, id, frame, members, out);
+            }
+            return self.hears_held(now, out);
         }
+        self.answered(now, from, id, frame, members, out);
+    }
+
+    /// A server answers a request that isn't its opening, or the client's own opening.
+    fn answered(
+        &mut self,
+        now: Moment,
+        from: ServerId,
+        id: &Id,
+        frame: &Frame,
+        members: &Members<'_>,
+        out: Out<'_>,
+    ) {
         if self.servers.get(from).listening.is(id) {
             return;
         }

@@ -4,13 +4,12 @@ use std::collections::HashMap;
 
 use crate::moment::Moment;
 use midcall_core::Asker;
-use midcall_core::wire::Modes;
 
 use super::ServerId;
 use crate::frame::{Frame, Id};
 use crate::leg::news::Listening;
 use crate::leg::server::ServerFacts;
-use crate::leg::server::opening::{Asked, Opening};
+use crate::leg::server::opening::{Asked, Offered, Opening};
 use crate::route::ServerEra;
 
 /// Both processes, and which tools need the second.
@@ -33,8 +32,10 @@ pub struct Servers {
 pub struct Server {
     pub facts: ServerFacts,
     pub opening: Opening,
-    /// How it was told that a person can be asked, by `initialize`; none if it wasn't told, or nobody could read it.
-    pub offered: Option<Modes>,
+    /// What it was told by `initialize`; none if it wasn't, or nobody could read that.
+    pub offered: Option<Offered>,
+    /// True once it was told that the session is open.
+    pub is_told: bool,
     /// The question whether it is a modern one, if it wasn't answered in time.
     pub late: Option<Id>,
     /// The log level that it was last told, as JSON.
@@ -86,6 +87,7 @@ impl Server {
             facts: ServerFacts::new(asker),
             opening: Opening::NotYet,
             offered: None,
+            is_told: false,
             late: None,
             level: None,
             listening: Listening::default(),

@@ -1,6 +1,6 @@
 //! Clients that open a session by `initialize`, and are asked by requests.
 
-use midcall_core::wire::{JsonObject, Modes, Revision};
+use midcall_core::wire::{JsonObject, Modes, Revision, code};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -50,6 +50,12 @@ pub fn opened(members: &Members<'_>) -> Option<Opened> {
         level: None,
     };
     Some(Opened { revision, declared })
+}
+
+/// What is answered to a client that opens the session again, with what the server wasn't told.
+pub fn opened_already(id: &Id) -> Frame {
+    let told = "midcall: the server is open already, and was told of other capabilities: start another one";
+    Frame::error(Some(id), code::INVALID_REQUEST, told)
 }
 
 /// What a modern server says of itself, as the answer to `initialize`.

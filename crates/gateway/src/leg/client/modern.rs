@@ -13,6 +13,12 @@ use crate::frame::{Frame, Id, Members, Object};
 use crate::leg::server::ServerFacts;
 use crate::leg::{LOG_LEVEL, SERVER_INFO};
 
+/// What is answered to `initialize`, which this era doesn't have.
+pub fn no_opening(id: &Id) -> Frame {
+    let told = "midcall: this revision has no such method";
+    Frame::error(Some(id), code::METHOD_NOT_FOUND, told)
+}
+
 /// What is answered to a request in a revision that nobody here speaks.
 pub fn refused_revision(id: &Id, members: &Members<'_>) -> Option<Frame> {
     let said: Value = serde_json::from_slice(members.revision?).unwrap_or_default();

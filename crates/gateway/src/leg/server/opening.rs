@@ -4,10 +4,43 @@
 //! one. For a modern client the server is asked first.
 
 use crate::moment::Moment;
-use midcall_core::wire::{Revision, code};
+use midcall_core::wire::{JsonObject, Modes, Revision, code};
 use serde_json::{Value, json};
 
+use crate::call::Declared;
 use crate::frame::{Frame, Id, Members};
+
+/// What a server was told by `initialize` that its client can do, for as long as it runs.
+pub struct Offered {
+    /// How a person can be asked.
+    pub modes: Modes,
+    others: JsonObject,
+}
+
+impl Offered {
+    /// What a client declares, and how others can ask a person.
+    pub fn new(declared: &Declared, added: Modes) -> Self {
+        Self {
+            modes: declared.modes.union(added),
+            others: others(declared),
+        }
+    }
+
+    /// True if the server knows what this client can do. How a person is asked is for Midcall to know.
+    pub fn is_of(&self, declared: &Declared) -> bool {
+        self.others == others(declared)
+    }
+}
+
+/// What a client can do for a legacy server, other than to ask a person.
+fn others(declared: &Declared) -> JsonObject {
+    let read = serde_json::from_str(&declared.capabilities);
+    let mut others: JsonObject = read.unwrap_or_default();
+    for name in ["elicitation", "extensions"] {
+        others.shift_remove(name);
+    }
+    others
+}
 
 /// How far the opening of a server has come.
 #[derive(Default)]

@@ -235,7 +235,11 @@ async fn call(
     if is_batch && !accepts.events {
         return Err(Fault::NotAcceptable("text/event-stream for a batch"));
     }
-    let wants = |method: &str| wants(method, false, accepts.events);
+    // The session is open: another opening that fails does it no harm.
+    let wants = |method: &str| Wants {
+        opens: false,
+        ..wants(method, false, accepts.events)
+    };
     let reading = party.call(frame, wants).await?;
     let manner = Manner {
         primed: is_primed(revision),
