@@ -145,7 +145,10 @@ describe("a model that gets it wrong", { concurrency: AT_ONCE }, () => {
 
   test("a client that holds results against schemas takes a question for one", async () => {
     const model = await meet();
-    const priced = await model.answers(await model.call("priced"), "accept", { count: 4 });
+    const asked = await model.call("priced");
+    const { elicitationPending } = asked.result._meta;
+    assert.deepEqual(asked.result.structuredContent, { elicitationPending });
+    const priced = await model.answers(asked, "accept", { count: 4 });
     assert.deepEqual(priced.result.structuredContent, { price: 10 });
     await model.leaves();
   });

@@ -79,6 +79,15 @@ describe("people who take longer than clients", { concurrency: AT_ONCE }, () => 
     });
   }
 
+  test("a client that holds results against schemas takes word that a person is asked for one", async () => {
+    const [model, person] = await meet("sdk-1", "sdk-1");
+    const waiting = await model.call("priced", {}, IMPATIENT);
+    assert.deepEqual(waiting.result.structuredContent, { [WAITING]: waiting.result._meta[WAITING] });
+    assert.equal((await person.accept((await person.sees("How many?")).id, { count: 4 })).status, 200);
+    assert.deepEqual((await model.collects(waiting, IMPATIENT)).result.structuredContent, { price: 10 });
+    await model.leaves();
+  });
+
   test("each call that is let go has its own claim, and others finish meanwhile", async () => {
     const [model, person] = await meet("sdk-1", "sdk-1");
     const [form, both] = [model.call("form", {}, IMPATIENT), model.call("both", {}, IMPATIENT)];

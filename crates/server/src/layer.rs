@@ -205,7 +205,7 @@ impl<S: Service<RoleServer>> Layer<S> {
             let told = model::pending(
                 asking,
                 &round.name,
-                tool,
+                &tool,
                 &server,
                 structured,
                 settings.locale,

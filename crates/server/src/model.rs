@@ -5,6 +5,8 @@
 //! Elsewhere: the rules and the words, which are the same as the gateway's
 //! (`midcall_core::model`), and the call that waits meanwhile (`park`).
 
+use std::borrow::Cow;
+
 use midcall_core::catalog::Locale;
 use midcall_core::model::{self, AddedTool, KnownTools, Pending, QuestionFacts, ToolHints};
 use rmcp::model::Tool;
@@ -30,13 +32,13 @@ impl Tools {
     }
 
     /// What the added tool is called here: the handler may have one of that name.
-    pub fn send_name(&self) -> &'static str {
+    pub fn send_name(&self) -> Cow<'static, str> {
         self.0.name_of(AddedTool::Send)
     }
 
     /// The added tool.
     pub fn send_tool(&self) -> Tool {
-        let tool = Value::Object(model::send_tool(self.send_name()));
+        let tool = Value::Object(model::send_tool(&self.send_name()));
         serde_json::from_value(tool).expect("a tool that clients can read, rmcp can read as well")
     }
 }

@@ -18,6 +18,9 @@ pub enum AddedTool {
 pub const WAIT_SECONDS: f64 = 40.0;
 
 impl AddedTool {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Await, Self::Send];
+
     /// What it is called, unless the server has a tool of that name.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,5 +1,6 @@
 //! What the tools of a server say of themselves.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde_json::Value;
@@ -63,11 +64,12 @@ impl ToolHints {
 
 impl KnownTools {
     /// Learns what a tool says of itself, which may differ from what it said before. Beyond the limit,
-    /// no further tools are remembered.
+    /// no further tools are remembered, but for those that have the name of an added one.
     pub fn learn(&mut self, name: &str, hints: ToolHints) {
+        let collides = |tool: &AddedTool| name == tool.name() || name == tool.other_name();
         if let Some(known) = self.0.get_mut(name) {
             *known = hints;
-        } else if self.0.len() < MOST {
+        } else if self.0.len() < MOST || AddedTool::ALL.iter().any(collides) {
             self.0.insert(name.to_owned(), hints);
         }
     }
@@ -77,13 +79,25 @@ impl KnownTools {
         self.0.get(name).copied().unwrap_or_default()
     }
 
-    /// What an added tool is called beside these.
-    pub fn name_of(&self, tool: AddedTool) -> &'static str {
-        if self.0.contains_key(tool.name()) {
-            tool.other_name()
-        } else {
-            tool.name()
+    /// Whether a tool is known by this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// Whether a tool promises structured content: one that isn't known may do so.
+    pub fn may_be_structured(&self, name: &str) -> bool {
+        self.0.get(name).is_none_or(|hints| hints.is_structured)
+    }
+
+    /// What an added tool is called beside these. None of them is called so.
+    pub fn name_of(&self, tool: AddedTool) -> Cow<'static, str> {
+        let mut names = [tool.name(), tool.other_name()].into_iter();
+        if let Some(name) = names.find(|name| !self.has(name)) {
+            return name.into();
         }
+        let mut numbered = (2..).map(|nth| format!("{}_{nth}", tool.other_name()));
+        let free = numbered.find(|name| !self.has(name));
+        free.expect("there are more numbers than tools").into()
     }
 }
 
@@ -171,6 +185,9 @@ mod tests {
         known.learn("7", looks);
         assert_eq!(known.hints("one more"), ToolHints::default());
         assert_eq!(known.hints("7"), looks);
+        // No number of tools hides one that is called like ours.
+        known.learn("awaitElicitation", looks);
+        assert_eq!(known.name_of(AddedTool::Await), "midcall_awaitElicitation");
     }
 
     #[test]
@@ -184,5 +201,24 @@ mod tests {
         known.learn("awaitElicitation", ToolHints::default());
         let await_ = known.name_of(AddedTool::Await);
         assert_eq!(await_, "midcall_awaitElicitation");
+        known.learn("midcall_awaitElicitation", ToolHints::default());
+        known.learn("midcall_awaitElicitation_2", ToolHints::default());
+        let await_ = known.name_of(AddedTool::Await);
+        assert_eq!(await_, "midcall_awaitElicitation_3");
+    }
+
+    #[test]
+    fn a_tool_that_is_not_known_may_promise_structured_content() {
+        let mut known = KnownTools::default();
+        known.learn("plain", ToolHints::default());
+        known.learn(
+            "priced",
+            ToolHints {
+                is_structured: true,
+                ..ToolHints::default()
+            },
+        );
+        let structured = ["plain", "priced", "unheard"].map(|tool| known.may_be_structured(tool));
+        assert_eq!(structured, [false, true, true]);
     }
 }

@@ -29,7 +29,7 @@ mod results;
 pub use added::{AddedTool, WAIT_SECONDS, await_tool, send_tool};
 pub use answer::ModelAnswer;
 pub use known::{KnownTools, ToolHints};
-pub use list::{OutputSchemas, ToolList, widened};
+pub use list::{ToolList, widened};
 pub use may_ask::{NotForModels, QuestionFacts, may_ask};
 pub use pending::{Pending, Waiting};
 pub use results::{error, unfit, unknown_claim};

@@ -80,8 +80,9 @@ impl<'a> Pending<'a> {
 
 impl Waiting {
     /// The result of a call that is let go. `claim` is what the client collects the real one with; it
-    /// takes the place of `{claim}` in the words.
-    pub fn result(&self, claim: &str, words: &str) -> Value {
+    /// takes the place of `{claim}` in the words. `is_structured` is whether the tool promises structured
+    /// content, with a schema that was [widened](super::widened).
+    pub fn result(&self, claim: &str, words: &str, is_structured: bool) -> Value {
         let mut waiting = json!({"claim": claim});
         if let Some(deadline) = &self.deadline {
             waiting["deadline"] = deadline.as_str().into();
@@ -89,8 +90,14 @@ impl Waiting {
         if let Some(page) = &self.page {
             waiting["page"] = page.as_str().into();
         }
+        let waiting = json!({meta::WAITING: waiting});
         let mut result = text(&words.replace("{claim}", claim));
-        result["_meta"] = json!({meta::WAITING: waiting});
+        if is_structured {
+            result["_meta"] = waiting.clone();
+            result["structuredContent"] = waiting;
+        } else {
+            result["_meta"] = waiting;
+        }
         result
     }
 }
@@ -138,16 +145,24 @@ mod tests {
     fn a_client_is_told_to_wait() {
         let nothing = Waiting::default();
         assert_eq!(
-            nothing.result("c1", "Wait").to_string(),
+            nothing.result("c1", "Wait", false).to_string(),
             r#"{"content":[{"type":"text","text":"Wait"}],"_meta":{"dev.midcall/waiting":{"claim":"c1"}}}"#
         );
         let waiting = Waiting {
             deadline: Some("2026-11-16T12:00:00.000Z".to_owned()),
             page: Some("http://127.0.0.1:1".to_owned()),
         };
+        let told = r#"{"dev.midcall/waiting":{"claim":"c1","deadline":"2026-11-16T12:00:00.000Z","page":"http://127.0.0.1:1"}}"#;
+        let text = r#""content":[{"type":"text","text":"Collect with c1"}]"#;
+        let result = waiting.result("c1", "Collect with {claim}", false);
+        assert_eq!(result.to_string(), format!(r#"{{{text},"_meta":{told}}}"#));
+        let result = waiting.result("c1", "Collect with {claim}", true);
         assert_eq!(
-            waiting.result("c1", "Collect with {claim}").to_string(),
-            r#"{"content":[{"type":"text","text":"Collect with c1"}],"_meta":{"dev.midcall/waiting":{"claim":"c1","deadline":"2026-11-16T12:00:00.000Z","page":"http://127.0.0.1:1"}}}"#
+            result.to_string(),
+            format!(r#"{{{text},"_meta":{told},"structuredContent":{told}}}"#)
         );
+        let promised = super::super::widened(json!({"required": ["x"]}).as_object().unwrap());
+        let promised = jsonschema::validator_for(&Value::Object(promised)).unwrap();
+        assert!(promised.is_valid(&result["structuredContent"]));
     }
 }

@@ -5,11 +5,12 @@
 //! for a human's word.
 
 use crate::moment::Moment;
-use midcall_core::model::{self, ModelAnswer, Pending};
+use midcall_core::model::{self, AddedTool, ModelAnswer, Pending};
 use midcall_core::wire::Modes;
 use midcall_desk::{By, Outcome, Route};
 
 use super::settle::Settled;
+use super::tools::Called;
 use super::{Out, Session};
 use crate::call::{
     CallId, CallKind, EndedQuestion, How, Name, Named, Origin, Place, Question, QuestionId,
@@ -84,6 +85,7 @@ impl Session {
             .calls
             .change(call, |call| call.audience.expect());
         let tool = self.tools.send_name();
+        let is_structured = self.may_be_structured(call);
         let locale = self.setup.locale;
         let told = self.ledger.questions.change(id, |question| {
             let Place::Model { told_in, token, .. } = &mut question.place else {
@@ -91,7 +93,8 @@ impl Session {
             };
             *told_in = Some(call);
             let token = token.clone();
-            let told = Pending::of(question.elicitation()?, token.reveal(), tool);
+            let mut told = Pending::of(question.elicitation()?, token.reveal(), &tool);
+            told.is_structured = is_structured;
             Some(Frame::result(answered, &told.result(locale)))
         });
         if let Some(told) = told.flatten() {
@@ -108,16 +111,34 @@ impl Session {
         members: &Members<'_>,
         out: Out<'_>,
     ) -> bool {
+        let called = self.tools.called(members.name);
+        if called == Called::Theirs {
+            return false;
+        }
         let added = self.added_tools(modes);
-        if added.await_ && self.tools.is_await(members.name) {
-            self.collects(now, id.clone(), members, out);
-            return true;
+        match called {
+            Called::Ours(AddedTool::Await) if added.await_ => {
+                self.collects(now, id.clone(), members, out);
+            }
+            Called::Either(AddedTool::Await) if added.await_ && self.has_claimed(members) => {
+                self.collects(now, id.clone(), members, out);
+            }
+            Called::Ours(AddedTool::Send) if added.send => {
+                self.model_answers(now, id.clone(), members, out);
+            }
+            Called::Either(AddedTool::Send) if added.send && self.has_asked(members) => {
+                self.model_answers(now, id.clone(), members, out);
+            }
+            _ => return false,
         }
-        if added.send && self.tools.is_send(members.name) {
-            self.model_answers(now, id.clone(), members, out);
-            return true;
-        }
-        false
+        true
+    }
+
+    /// True if a call answers a question that the model was told to ask.
+    fn has_asked(&self, members: &Members<'_>) -> bool {
+        let sent = super::tools::model_answer(members.params);
+        let name = Name::of(&sent.elicit_id);
+        self.ledger.questions.named(name).is_some() || self.ledger.ended.find(name).is_some()
     }
 
     /// A call of the tool that answers for the person.
@@ -195,8 +216,9 @@ impl Session {
         if let Some(call) = told_in {
             // The call went on without the answer.
             let claim = self.gives_claim(call);
+            let tool = self.tools.await_name();
             let params = [
-                ("tool", self.tools.await_name().into()),
+                ("tool", tool.as_ref().into()),
                 ("claim", claim.as_str().into()),
             ];
             let collect = "mcp.elicitation.model.collect";
@@ -223,6 +245,13 @@ impl Session {
         questions
             .find(|(_, question)| is_of(question))
             .map(|(id, _)| id)
+    }
+
+    /// True if the tool of a call may promise structured content.
+    pub(super) fn may_be_structured(&self, call: CallId) -> bool {
+        let request = self.ledger.calls.get(call).map(|call| &call.request);
+        let tool = request.filter(|request| request.kind == CallKind::Tool);
+        tool.is_some_and(|request| self.tools.may_be_structured(request.name.as_deref()))
     }
 
     /// A list of tools as the client is shown it, if that differs.

@@ -1,14 +1,17 @@
 //! The added tools as clients see them, and the tools of the server beside them.
 
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
 use midcall_core::model::{
-    AddedTool, KnownTools, ModelAnswer, OutputSchemas, ToolHints, ToolList, WAIT_SECONDS,
-    await_tool, send_tool,
+    AddedTool, KnownTools, ModelAnswer, ToolHints, ToolList, WAIT_SECONDS, await_tool, send_tool,
 };
 use midcall_core::wire::{Mode, Modes};
 use ring::digest;
 use serde_json::Value;
 
 use super::Session;
+use crate::call::TellBy;
 use crate::frame::Frame;
 use crate::route::Route;
 
@@ -16,8 +19,10 @@ use crate::route::Route;
 pub struct Tools {
     /// The server's own, and what they say of themselves.
     theirs: KnownTools,
-    await_: &'static str,
-    send: &'static str,
+    await_: Cow<'static, str>,
+    send: Cow<'static, str>,
+    /// What ours were called before the server had a tool of that name, the latest first.
+    before: VecDeque<(Cow<'static, str>, AddedTool)>,
     /// Whether the client has been shown ours. Before that, whatever it calls is the server's.
     shown: bool,
 }
@@ -29,14 +34,31 @@ pub struct Added {
     pub send: bool,
     /// How long a call of one waits unless it says otherwise, in seconds.
     pub wait: f64,
+    /// Whether lists say who may keep them, and for how long.
+    pub has_cache_hints: bool,
 }
+
+/// A tool that a client calls.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Called {
+    /// The server's.
+    Theirs,
+    Ours(AddedTool),
+    /// The server's now, by a name that ours had when the client was told of it. It is ours if the call brings a secret
+    /// that Midcall gave out.
+    Either(AddedTool),
+}
+
+/// How many former names of ours are remembered.
+const FORMER: usize = 16;
 
 impl Default for Tools {
     fn default() -> Self {
         Self {
             theirs: KnownTools::default(),
-            await_: AddedTool::Await.name(),
-            send: AddedTool::Send.name(),
+            await_: AddedTool::Await.name().into(),
+            send: AddedTool::Send.name().into(),
+            before: VecDeque::new(),
             shown: false,
         }
     }
@@ -44,25 +66,35 @@ impl Default for Tools {
 
 impl Tools {
     /// What the tool is called that collects results. Whoever is told of it may call it.
-    pub fn await_name(&mut self) -> &'static str {
-        self.shown = true;
-        self.await_
+    pub fn await_name(&mut self) -> Cow<'static, str> {
+        self.shows();
+        self.await_.clone()
     }
 
     /// What the tool is called that answers for a person.
-    pub fn send_name(&mut self) -> &'static str {
-        self.shown = true;
-        self.send
+    pub fn send_name(&mut self) -> Cow<'static, str> {
+        self.shows();
+        self.send.clone()
     }
 
-    /// Whether a call, by its name as JSON, is one of the first.
-    pub fn is_await(&self, name: Option<&[u8]>) -> bool {
-        self.shown && is_named(name, self.await_)
-    }
-
-    /// Whether it is one of the second.
-    pub fn is_send(&self, name: Option<&[u8]>) -> bool {
-        self.shown && is_named(name, self.send)
+    /// Whose tool a call means, by its name as JSON.
+    pub fn called(&self, name: Option<&[u8]>) -> Called {
+        let name = name.filter(|_| self.shown);
+        let Some(name) = name.and_then(|name| serde_json::from_slice::<String>(name).ok()) else {
+            return Called::Theirs;
+        };
+        let now = [
+            (&self.await_, AddedTool::Await),
+            (&self.send, AddedTool::Send),
+        ];
+        let mut ours = now
+            .into_iter()
+            .chain(self.before.iter().map(|(name, tool)| (name, *tool)));
+        match ours.find(|(ours, _)| **ours == name) {
+            Some((_, tool)) if self.theirs.has(&name) => Called::Either(tool),
+            Some((_, tool)) => Called::Ours(tool),
+            None => Called::Theirs,
+        }
     }
 
     /// What a tool of the server says of itself, by its name as JSON.
@@ -72,9 +104,16 @@ impl Tools {
             .unwrap_or_default()
     }
 
-    /// A list of tools as the client is shown it, if that differs: with ours at its end, and then
-    /// without output schemas, which a result that says *wait* would not fit. A tool that is
-    /// called as a task for clients that cannot do so need not be one for them.
+    /// Whether a tool may promise structured content, by its name as JSON. What a client is told instead of its result has
+    /// to keep that promise.
+    pub fn may_be_structured(&self, name: Option<&[u8]>) -> bool {
+        let name = name.and_then(|name| serde_json::from_slice::<String>(name).ok());
+        name.is_none_or(|name| self.theirs.may_be_structured(&name))
+    }
+
+    /// A list of tools as the client is shown it, if that differs: with ours at its end, and then with output schemas that
+    /// a result which asks or waits fits, too. Nobody keeps such a list: it is for this client. A tool that is called as a
+    /// task for clients that cannot do so need not be one for them.
     pub fn listed(&mut self, frame: &Frame, result: &[u8], added: Added) -> Option<Frame> {
         let mut list = ToolList::read(result)?;
         list.teach(&mut self.theirs);
@@ -83,21 +122,39 @@ impl Tools {
             return None;
         }
         if adds {
-            list.change_output_schemas(OutputSchemas::Removed);
+            list.widen_output_schemas();
+            list.make_private(added.has_cache_hints);
         }
         if adds && list.is_last() {
-            self.await_ = self.theirs.name_of(AddedTool::Await);
-            self.send = self.theirs.name_of(AddedTool::Send);
-            self.shown = true;
+            self.shows();
             if added.await_ {
-                list.add(await_tool(self.await_, added.wait));
+                list.add(await_tool(&self.await_, added.wait));
             }
             if added.send {
-                list.add(send_tool(self.send));
+                list.add(send_tool(&self.send));
             }
         }
         let result = serde_json::to_string(&list.into_result()).ok()?;
         frame.with(&["result"], &result)
+    }
+
+    /// The client is shown our tools, by names that no tool of the server has.
+    fn shows(&mut self) {
+        for (tool, name) in [
+            (AddedTool::Await, &mut self.await_),
+            (AddedTool::Send, &mut self.send),
+        ] {
+            let free = self.theirs.name_of(tool);
+            if *name == free {
+                continue;
+            }
+            let before = std::mem::replace(name, free);
+            if self.shown {
+                self.before.truncate(FORMER - 1);
+                self.before.push_front((before, tool));
+            }
+        }
+        self.shown = true;
     }
 }
 
@@ -115,11 +172,6 @@ pub fn model_answer(params: Option<&[u8]>) -> ModelAnswer {
     })
 }
 
-fn is_named(json: Option<&[u8]>, name: &str) -> bool {
-    let json = json.and_then(|json| json.strip_prefix(b"\""));
-    json.and_then(|json| json.strip_suffix(b"\"")) == Some(name.as_bytes())
-}
-
 impl Session {
     /// The tools that a client which can ask in these modes is shown besides the server's.
     pub(super) fn added_tools(&self, modes: Option<Modes>) -> Added {
@@ -129,6 +181,7 @@ impl Session {
             await_: send || self.may_let_go(),
             send,
             wait: self.wait_seconds(),
+            has_cache_hints: self.client.told == TellBy::Results,
         }
     }
 

@@ -198,17 +198,13 @@ impl Session {
             Some(claim) => claim.to_string(),
             None => self.gives_claim(id),
         };
-        let waiter = &waiter.id;
-        match self.waiting_of(id) {
-            Some(waiting) => {
-                let words = self.waiting_words("mcp.elicitation.wait.claim", &waiting);
-                Frame::result(waiter, &waiting.result(&claim, &words))
-            }
-            None => {
-                let words = self.waiting_words("mcp.elicitation.wait.running", &Waiting::default());
-                Frame::result(waiter, &Waiting::default().result(&claim, &words))
-            }
-        }
+        let (waiting, key) = match self.waiting_of(id) {
+            Some(waiting) => (waiting, "mcp.elicitation.wait.claim"),
+            None => (Waiting::default(), "mcp.elicitation.wait.running"),
+        };
+        let words = self.waiting_words(key, &waiting);
+        let told = waiting.result(&claim, &words, self.may_be_structured(id));
+        Frame::result(&waiter.id, &told)
     }
 
     /// A claim for the result of a call.
@@ -243,9 +239,15 @@ impl Session {
         let params = [
             ("server", server.into()),
             ("page", page.into()),
-            ("tool", tool.into()),
+            ("tool", tool.as_ref().into()),
         ];
         self.setup.locale.say(key, &params)
+    }
+
+    /// True if a call brings a claim that was given out.
+    pub(super) fn has_claimed(&self, members: &Members<'_>) -> bool {
+        let claim = claim_of(members).unwrap_or_default();
+        matches!(self.ledger.named(Name::of(&claim)), Some(Named::Call(_)))
     }
 
     /// A call of the tool that collects results.
@@ -304,4 +306,10 @@ impl Session {
             call.audience.away_until = away;
         });
     }
+}
+
+/// The claim that a call brings.
+fn claim_of(members: &Members<'_>) -> Option<String> {
+    let params: Value = serde_json::from_slice(members.params?).ok()?;
+    params["arguments"]["claim"].as_str().map(str::to_owned)
 }

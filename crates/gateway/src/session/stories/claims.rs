@@ -363,9 +363,15 @@ fn the_tool_is_listed_to_those_who_need_it_and_to_nobody_else() {
     let mut world = World::plain();
     let first = lists(&mut world, 1, list(1, Some("2"), &["a", "b"]));
     assert_eq!(names(&first), ["a", "b"]);
+    let mut widened = first["result"]["tools"][0].clone();
     assert_eq!(
-        first["result"]["tools"][0],
-        json!({"name": "a", "inputSchema": {}, "x": 1})
+        widened["outputSchema"]["anyOf"][0],
+        json!({"type": "object"})
+    );
+    widened["outputSchema"] = Value::Null;
+    assert_eq!(
+        widened,
+        json!({"name": "a", "inputSchema": {}, "outputSchema": null, "x": 1})
     );
     let last = lists(&mut world, 2, list(2, None, &["c"]));
     assert_eq!(names(&last), ["c", "awaitElicitation"]);

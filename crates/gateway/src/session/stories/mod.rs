@@ -10,6 +10,8 @@ use super::world::{PAGE, World, day, link};
 use crate::frame::Frame;
 use crate::route::OnUnavailable;
 
+mod added;
+mod asked_tasks;
 mod beside;
 mod both;
 mod bytes;

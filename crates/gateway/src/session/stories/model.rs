@@ -73,7 +73,10 @@ fn the_tools_are_listed_for_clients_that_need_them_and_for_no_others() {
         names(&tools),
         ["book", "awaitElicitation", "sendElicitationResult"]
     );
-    assert!(tools[0].get("outputSchema").is_none());
+    let any = &tools[0]["outputSchema"]["anyOf"];
+    assert_eq!(any[0], json!({"type": "object"}));
+    let others = [&any[1]["required"][0], &any[2]["required"][0]];
+    assert_eq!(others, ["elicitationPending", "dev.midcall/waiting"]);
     let mut taken = World::opened("client,model", "2025-11-25", json!({}), "2025-11-25");
     let tools = taken.lists(json!([{"name": "sendElicitationResult"}]));
     assert_eq!(names(&tools)[2], "midcall_sendElicitationResult");
