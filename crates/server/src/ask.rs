@@ -47,7 +47,7 @@ impl Ask {
     /// For handlers that get the whole request: resources, and routers of your own.
     ///
     /// ```
-    /// use midcall_server::{Ask, AskError};
+    /// use midcall_server::Ask;
     /// use rmcp::model::{ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents};
     /// use rmcp::service::RequestContext;
     /// use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -60,7 +60,7 @@ impl Ask {
     ///         request: ReadResourceRequestParams,
     ///         context: RequestContext<RoleServer>,
     ///     ) -> Result<ReadResourceResponse, ErrorData> {
-    ///         let day = Ask::of(&context).date("Which day?").await?.accepted().map_err(AskError::from)?;
+    ///         let day = Ask::of(&context).date("Which day?").await?.accepted()?;
     ///         let page = ResourceContents::text(format!("{day}: it rained"), request.uri);
     ///         Ok(ReadResourceResult::new(vec![page]).into())
     ///     }
@@ -143,7 +143,7 @@ impl Ask {
     }
 
     /// Yes or no. That the person accepted means that they answered: the answer is the `bool`, and
-    /// [`agreed`](midcall_core::Answer::agreed) is whether it is a yes.
+    /// [`agreed`](crate::Answer::agreed) is whether it is a yes.
     ///
     /// ```
     /// # async fn tool(ask: midcall_server::Ask) -> Result<(), midcall_server::AskError> {

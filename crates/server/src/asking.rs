@@ -7,9 +7,10 @@ use midcall_core::catalog::Locale;
 use midcall_core::wire::{
     Action, Asked, ElicitRequestParams, ElicitResult, Members, Mode, Revision, meta,
 };
-use midcall_core::{Answer, Fault, Limits, Problem, Unfit, Values, Words};
+use midcall_core::{Checked, Fault, Limits, Problem, Unfit, Values, Words};
 use serde_json::{Map, Value};
 
+use crate::answer::Answer;
 use crate::kind::Wants;
 
 /// One question, ready to be told in any revision.
@@ -141,7 +142,11 @@ impl Asking {
 
     /// Holds an answer against the form. `told` is in which words the question was told, unless as it
     /// is.
-    pub fn check(&self, reply: Reply, told: Option<(Revision, Locale)>) -> Result<Answer, Unfit> {
+    pub fn check(
+        &self,
+        reply: Reply,
+        told: Option<(Revision, Locale)>,
+    ) -> Result<Answer<Checked>, Unfit> {
         let Reply { result, outcome } = reply;
         Ok(match (result.action(), &self.wants) {
             (Action::Accept, Wants::Form(shape)) => {

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use midcall_core::Checked;
 use midcall_core::catalog::Locale;
 use midcall_core::model::{NotForModels, ToolHints, may_ask};
 use midcall_core::wire::{Era, Mode, Modes, Revision};
-use midcall_core::{Answer, Checked};
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use tokio::sync::oneshot;
@@ -14,6 +14,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::answer::Answer;
 use crate::asking::{Asking, Reply, problems};
 use crate::asks::Asks;
 use crate::current::{Outside, Requests};
@@ -166,7 +167,10 @@ impl Call {
         &'a self,
         asking: &'a Arc<Asking>,
         time: u32,
-    ) -> (Observed<'a>, Result<Result<Answer, String>, AskError>) {
+    ) -> (
+        Observed<'a>,
+        Result<Result<Answer<Checked>, String>, AskError>,
+    ) {
         let script = self.asks.settings.answers.as_ref();
         let script = script.and_then(|answers| answers.take(&asking.message, &self.name));
         let carrier = match script {
@@ -197,7 +201,7 @@ impl Call {
         &self,
         asking: &Arc<Asking>,
         carrier: Carrier,
-    ) -> Result<Result<Answer, String>, AskError> {
+    ) -> Result<Result<Answer<Checked>, String>, AskError> {
         // A model is told one question at a time: the others wait their turn, and so do their clocks.
         let _turn = match carrier {
             Carrier::Model => Some(self.turn.lock().await),
@@ -237,7 +241,7 @@ impl Call {
         asking: &Asking,
         reply: Reply,
         told: Option<(Revision, Locale)>,
-    ) -> Result<Answer, String> {
+    ) -> Result<Answer<Checked>, String> {
         let locale = self.asks.settings.locale;
         asking
             .check(reply, told)

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use midcall_core::wire::{ElicitRequestParams, MissingClientCapability, Mode, Modes, Revision};
 use midcall_core::wire::{UrlElicitationRequired, code};
-use midcall_core::{FormError, Refused, Unfit, Words};
+use midcall_core::{FormError, Unfit, Words};
 use rmcp::ErrorData;
 use rmcp::handler::server::tool::IntoCallToolResult;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ErrorCode};
 
 /// Why an ask has no answer. A refusal is an answer, and becomes an error only by
-/// [`Answer::accepted`](midcall_core::Answer::accepted).
+/// [`Answer::accepted`](crate::Answer::accepted).
 ///
 /// A tool may return it as it is: the client gets a readable result, or the error that the
 /// protocol has for the case.
@@ -26,6 +26,65 @@ use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ErrorCode};
 ///         Err(error) => Err(error),
 ///     }
 /// }
+/// ```
+///
+/// It becomes `rmcp`'s `ErrorData` and a `String` by `?`, so tools and prompts that return these need
+/// nothing more. A refusal is told with the code -1 then, as a user's *no* is elsewhere in the
+/// protocol, and with the person's reason if they gave one.
+///
+/// # An error of your own
+///
+/// It needs an `AskError` in it, and to say what its client is told:
+///
+/// ```
+/// use midcall_server::{Ask, AskError};
+/// use rmcp::handler::server::tool::IntoCallToolResult;
+/// use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
+/// use rmcp::{ErrorData, tool, tool_router};
+///
+/// enum BookingError {
+///     Ask(AskError),
+///     Full,
+/// }
+///
+/// impl From<AskError> for BookingError {
+///     fn from(error: AskError) -> Self {
+///         Self::Ask(error)
+///     }
+/// }
+///
+/// impl IntoCallToolResult for BookingError {
+///     fn into_call_tool_result(self) -> Result<CallToolResponse, ErrorData> {
+///         match self {
+///             Self::Ask(error) => error.into_call_tool_result(),
+///             Self::Full => {
+///                 let words = ContentBlock::text("There is no table left");
+///                 Ok(CallToolResult::error(vec![words]).into())
+///             }
+///         }
+///     }
+/// }
+///
+/// # struct Restaurant;
+/// # #[tool_router]
+/// # impl Restaurant {
+/// #[tool(description = "Books a table")]
+/// async fn book(&self, ask: Ask) -> Result<String, BookingError> {
+///     match ask.integer("How many guests?").await?.accepted()? {
+///         ..=4 => Ok("Booked".into()),
+///         _ => Err(BookingError::Full),
+///     }
+/// }
+/// # }
+/// ```
+///
+/// Without the `From`, the compiler names it at each `?`:
+///
+/// ```compile_fail,E0277
+/// # struct BookingError;
+/// # async fn book(ask: midcall_server::Ask) -> Result<i64, BookingError> {
+/// Ok(ask.integer("How many guests?").await?.accepted()?)
+/// # }
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -216,6 +275,27 @@ impl AskError {
         }
     }
 
+    /// The error as its client reads it: with the person's own words, which [`Display`] leaves out
+    /// because it ends up in logs.
+    ///
+    /// ```
+    /// use midcall_server::{AskError, Words};
+    ///
+    /// let declined = AskError::Declined { reason: Words::new("Not today") };
+    /// assert_eq!(declined.words(), "the person was asked and said no: Not today");
+    /// assert_eq!(declined.to_string(), "the person was asked and said no");
+    /// ```
+    ///
+    /// [`Display`]: std::fmt::Display
+    pub fn words(&self) -> String {
+        match self {
+            Self::Declined {
+                reason: Some(reason),
+            } => format!("{self}: {}", reason.as_str()),
+            _ => self.to_string(),
+        }
+    }
+
     /// Whether this is a person's own refusal.
     ///
     /// ```
@@ -227,19 +307,20 @@ impl AskError {
     }
 }
 
-impl From<Refused> for AskError {
-    fn from(refused: Refused) -> Self {
-        match refused {
-            Refused::Declined { reason } => Self::Declined { reason },
-            Refused::Cancelled => Self::Cancelled,
-        }
+/// For tools that return their errors as text.
+impl From<AskError> for String {
+    fn from(error: AskError) -> Self {
+        error.words()
     }
 }
+
+/// What a person said no to is no failure: the protocol has this code for what a user rejects.
+const REJECTED: i64 = -1;
 
 /// For tools and prompts that return `ErrorData`.
 impl From<AskError> for ErrorData {
     fn from(error: AskError) -> Self {
-        let text = error.to_string();
+        let text = error.words();
         let (code, data) = match &error {
             AskError::LinkRequired(link) => {
                 let data = UrlElicitationRequired {
@@ -257,6 +338,7 @@ impl From<AskError> for ErrorData {
                 let data = missing.write(Revision::V2026_07_28).ok();
                 (code::MISSING_CLIENT_CAPABILITY, data)
             }
+            AskError::Declined { .. } | AskError::Cancelled => (REJECTED, None),
             _ => (code::INTERNAL_ERROR, None),
         };
         let code = ErrorCode(i32::try_from(code).unwrap_or(ErrorCode::INTERNAL_ERROR.0));
@@ -272,7 +354,7 @@ impl IntoCallToolResult for AskError {
                 required: Some(_), ..
             } => Err(self.into()),
             other => {
-                let text = ContentBlock::text(other.to_string());
+                let text = ContentBlock::text(other.words());
                 Ok(CallToolResult::error(vec![text]).into())
             }
         }

@@ -40,7 +40,8 @@
 //! `Parameters`, for one), and asks. What
 //! comes back is an [`Answer`]: accepted, declined or cancelled. [`Answer::agreed`] is true for a yes
 //! alone, [`Answer::accepted`] takes a refusal for an error, and [`AskError`] is a result that the client
-//! can read.
+//! can read. A tool or prompt may also return `rmcp`'s `ErrorData`, or an [error of your
+//! own](AskError#an-error-of-your-own).
 //!
 //! ```
 //! # use rmcp::{ServerHandler, tool, tool_handler, tool_router};
@@ -138,6 +139,7 @@
 //! What people type is in none of this crate's errors, `Debug` texts and observers. `rmcp` itself logs
 //! whole messages at its level `debug`: leave that off where answers are private.
 
+mod answer;
 mod answers;
 mod ask;
 mod asking;
@@ -162,6 +164,7 @@ pub mod testing;
 mod together;
 mod token;
 
+pub use answer::Answer;
 pub use answers::{Answers, AnswersError};
 pub use ask::Ask;
 pub use asks::{Asks, WithAsks};
@@ -169,8 +172,8 @@ pub use error::{AskError, Nobody, Unaskable};
 pub use handler::Handler;
 pub use layer::Layer;
 pub use midcall_core; // Its types are in what this crate takes and gives: keys, modes, what does not fit.
+pub use midcall_core::Words;
 pub use midcall_core::catalog::Locale;
-pub use midcall_core::{Answer, Refused, Words};
 pub use observe::{Answered, Asked, Carrier, How};
 pub use question::Question;
 pub use together::Together;

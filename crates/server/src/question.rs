@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use midcall_core::catalog::Locale;
 use midcall_core::wire::Revision;
-use midcall_core::{Answer, Checked, Limits};
+use midcall_core::{Checked, Limits};
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
+use crate::answer::Answer;
 use crate::ask::Ask;
 use crate::asking::{Asking, Patience};
 use crate::call::Call;
@@ -333,7 +334,7 @@ impl Question<Link> {
         const REVISION: Revision = Revision::V2025_11_25; // The only one with an error for it.
         let call = self.ask.call()?.clone();
         if call.client.revision != REVISION || !call.client.modes.url {
-            return self.await?.accepted().map(drop).map_err(Into::into);
+            return self.await?.accepted().map(drop);
         }
         let asking = self.asking(&call)?;
         let current = call.current().ok_or(AskError::Gone)?;

@@ -1,8 +1,8 @@
 //! Several questions at once.
 
 use futures_util::future::try_join_all;
-use midcall_core::Answer;
 
+use crate::answer::Answer;
 use crate::error::AskError;
 use crate::kind::Kind;
 use crate::question::Question;

@@ -18,6 +18,7 @@ mod links;
 mod listed;
 mod misuse;
 mod races;
+mod reasons;
 mod rounds;
 mod settings;
 mod strain;

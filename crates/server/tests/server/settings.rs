@@ -70,7 +70,7 @@ async fn answers_from_a_file_come_before_everybody() {
         let asks = Asks::new().answers(answers.unwrap());
         let connected = client.connect(asks.around(World::default()), &Person::quiet()).await;
         let got = connected.call("wizard", json!({})).await;
-        assert_eq!(got.text(), "the person was asked and said no");
+        assert_eq!(got.text(), "the person was asked and said no: Too late");
     })
     .await;
 }

@@ -58,11 +58,7 @@ impl Busy {
 
     #[tool(description = "Waits for ever", annotations(destructive_hint = false))]
     async fn patient(&self, ask: Ask) -> Result<String, AskError> {
-        ask.text("Name")
-            .within(Duration::MAX)
-            .await?
-            .accepted()
-            .map_err(Into::into)
+        ask.text("Name").within(Duration::MAX).await?.accepted()
     }
 
     #[tool(
@@ -95,11 +91,7 @@ impl Busy {
         annotations(destructive_hint = false)
     )]
     async fn told(&self, ask: Ask) -> Result<String, AskError> {
-        ask.text("City")
-            .id("city")
-            .await?
-            .accepted()
-            .map_err(Into::into)
+        ask.text("City").id("city").await?.accepted()
     }
 }
 

@@ -36,7 +36,7 @@ impl Slow {
         ask.progress(0.0, Some(2.0), "begun").await;
         let answer = ask.text("Name").within(Duration::from_secs(65)).await;
         ask.progress(1.0, Some(2.0), "asked").await;
-        answer?.accepted().map_err(AskError::from)
+        answer?.accepted()
     }
 
     #[tool(
@@ -59,7 +59,9 @@ impl Slow {
     async fn hurries(&self, ask: Ask) -> Result<String, AskError> {
         let link = ask.link("Sign in", "https://example.com/in?state={id}");
         let link = link.finished_within(Duration::from_secs(20));
-        link.until(async |_| std::future::pending().await).await?;
+        link.until(async |_| std::future::pending().await)
+            .await?
+            .accepted()?;
         Ok("Signed in".into())
     }
 }

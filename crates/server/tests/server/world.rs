@@ -353,11 +353,7 @@ impl World {
 impl World {
     #[prompt(name = "greeting")]
     async fn greeting(&self, ask: Ask) -> Result<GetPromptResult, rmcp::ErrorData> {
-        let name = ask
-            .text("For whom?")
-            .await?
-            .accepted()
-            .map_err(AskError::from)?;
+        let name = ask.text("For whom?").await?.accepted()?;
         let message = PromptMessage::new_text(Role::User, format!("Greet {name}"));
         Ok(GetPromptResult::new(vec![message]))
     }
@@ -382,7 +378,7 @@ impl ServerHandler for World {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, rmcp::ErrorData> {
         let answer = Ask::of(&context).text("Which page?").await?;
-        let page = answer.accepted().map_err(AskError::from)?;
+        let page = answer.accepted()?;
         let page = ResourceContents::text(format!("Page {page}"), request.uri);
         Ok(ReadResourceResult::new(vec![page]).into())
     }
