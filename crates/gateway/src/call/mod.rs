@@ -31,7 +31,7 @@ pub use task::{LegacyTask, MOST_MISSES, Task, Update};
 
 use crate::moment::Moment;
 pub use midcall_core::model::Waiting;
-use midcall_core::wire::Modes;
+use midcall_core::wire::{LogLevel, Modes};
 
 use crate::frame::{Frame, Id, Object};
 
@@ -79,8 +79,6 @@ pub struct Request {
     pub is_opening: bool,
     /// True if its result is a list or a resource, which clients may keep.
     pub is_cacheable: bool,
-    /// True if it wants log messages.
-    pub is_loud: bool,
     pub since: Moment,
 }
 
@@ -142,6 +140,14 @@ impl Call {
             audience: Audience::waiting(waiter, declared),
             rounds: None,
         }
+    }
+
+    /// From which level on its client reads the log of the server, which has the call.
+    pub fn log_level(&self) -> Option<LogLevel> {
+        let waits = self.is_open() && !self.audience.waiters().is_empty();
+        let is_sent = waits && !matches!(self.stage, Stage::Confirming | Stage::Queued);
+        let declared = self.audience.declared.as_ref().filter(|_| is_sent)?;
+        serde_json::from_str(declared.level.as_deref()?).ok()
     }
 }
 

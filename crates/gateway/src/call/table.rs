@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use crate::moment::Moment;
+use midcall_core::wire::LogLevel;
 
 use super::{Call, CallId, CallKind, LegacyTask, Name, Origin, ServerId, Stage, TellBy};
 use crate::frame::Id;
@@ -57,8 +58,8 @@ struct Sweeps {
     let_go: usize,
     /// How many were taken back and may still be answered.
     cancelled: usize,
-    /// How many clients wait and want log messages.
-    loud: usize,
+    /// Those whose clients wait and want to read a server's log, the one that wants most first.
+    loud: BTreeSet<(ServerId, LogLevel, CallId)>,
     /// How many want to hear of progress, be they told to come back or not.
     followed: usize,
 }
@@ -297,9 +298,12 @@ impl Calls {
         self.sweeps.cancelled
     }
 
-    /// True if some client that waits wants log messages.
-    pub fn are_loud(&self) -> bool {
-        self.sweeps.loud > 0
+    /// The call whose client wants to read most of a server's log, and from which level on.
+    pub fn loudest(&self, server: ServerId) -> Option<(LogLevel, CallId)> {
+        let all = (server, LogLevel::Debug, CallId(0))..;
+        let first = self.sweeps.loud.range(all).next();
+        let first = first.filter(|(at, ..)| *at == server);
+        first.map(|(_, level, call)| (*level, *call))
     }
 
     /// True if some client that waits wants to hear of progress.
@@ -399,7 +403,7 @@ impl Sweeps {
         self.open += usize::from(call.is_open());
         self.let_go += usize::from(is_let_go(call));
         self.cancelled += usize::from(matches!(call.stage(), Stage::Cancelled(_)));
-        self.loud += usize::from(is_loud(call));
+        self.loud.extend(loud(id, call));
         self.followed += followed(call);
     }
 
@@ -417,7 +421,9 @@ impl Sweeps {
         self.open -= usize::from(call.is_open());
         self.let_go -= usize::from(is_let_go(call));
         self.cancelled -= usize::from(matches!(call.stage(), Stage::Cancelled(_)));
-        self.loud -= usize::from(is_loud(call));
+        if let Some(loud) = loud(id, call) {
+            self.loud.remove(&loud);
+        }
         self.followed -= followed(call);
     }
 }
@@ -467,8 +473,8 @@ fn is_let_go(call: &Call) -> bool {
     call.is_open() && call.request.told == TellBy::Requests && call.audience.maker().is_none()
 }
 
-fn is_loud(call: &Call) -> bool {
-    call.request.is_loud && !call.audience.waiters().is_empty()
+fn loud(id: CallId, call: &Call) -> Option<(ServerId, LogLevel, CallId)> {
+    Some((call.server, call.log_level()?, id))
 }
 
 fn followed(call: &Call) -> usize {

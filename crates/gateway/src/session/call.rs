@@ -124,16 +124,10 @@ impl Session {
                 return true;
             }
             (TellBy::Requests, "ping") if has_rounds => Frame::result(id, &json!({})),
-            (TellBy::Requests, "logging/setLevel") if has_rounds => {
-                let params = members
-                    .params
-                    .and_then(crate::frame::Object::read)
-                    .unwrap_or_default();
-                if let Some(opened) = &mut self.client.opened {
-                    opened.declared.level = params.get("level").map(Into::into);
-                }
-                Frame::result(id, &json!({}))
-            }
+            (TellBy::Requests, "logging/setLevel") => match self.sets_level(id, members) {
+                Some(told) => told,
+                None => return false,
+            },
             (TellBy::Requests, "resources/subscribe" | "resources/unsubscribe") if has_rounds => {
                 let params = members
                     .params
@@ -269,7 +263,6 @@ impl Session {
             bytes: kind.can_ask().then(|| frame.kept()),
             is_opening: matches!(method, "initialize" | "server/discover"),
             is_cacheable: method.ends_with("/list") || method == "resources/read",
-            is_loud: false,
             since: now,
         }
     }
@@ -302,7 +295,7 @@ impl Session {
     /// Sends a call that has just come.
     fn send_new(&mut self, now: Moment, frame: &Frame, new: NewCall, out: Out<'_>) {
         let NewCall {
-            mut request,
+            request,
             server,
             declared,
             hands_off,
@@ -319,10 +312,6 @@ impl Session {
             }
             let told = told.unwrap_or_else(|| frame.clone());
             return out.push(Output::ToServer(server, told));
-        }
-        if let Some(declared) = &declared {
-            request.is_loud = declared.level.is_some();
-            self.set_level(declared.level.clone(), out);
         }
         if server == ServerId::Second || self.needs_task(&request) {
             let call = self
@@ -343,6 +332,7 @@ impl Session {
             return out.push(Output::ToClient(error));
         };
         self.open(request, server, declared, None);
+        self.tunes_log(out);
         out.push(Output::ToServer(server, told));
     }
 
@@ -350,20 +340,6 @@ impl Session {
     fn needs_task(&self, request: &Request) -> bool {
         let is_tool = request.kind == CallKind::Tool && !self.servers.first.facts.has_rounds();
         is_tool && self.tools.hints(request.name.as_deref()).needs_task
-    }
-
-    /// Sees to it that a legacy server says what a modern client wants to hear.
-    fn set_level(&mut self, level: Option<Box<str>>, out: Out<'_>) {
-        let first = &mut self.servers.first;
-        if first.facts.has_rounds() || level.is_none() || first.level == level {
-            return;
-        }
-        if first.facts.said["capabilities"]["logging"].is_object() {
-            let id = self.own_ids.fresh();
-            let frame = server::legacy::set_level(&id, level.as_deref().unwrap_or_default());
-            out.push(Output::ToServer(ServerId::First, frame));
-        }
-        first.level = level;
     }
 
     /// Sends a call that was kept, with what was found out for it.
@@ -432,6 +408,7 @@ impl Session {
                 rounds.state = None;
             }
         });
+        self.tunes_log(out);
         out.push(Output::ToServer(at, frame));
     }
 

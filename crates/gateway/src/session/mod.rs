@@ -14,6 +14,7 @@ mod call;
 mod cancel;
 mod client;
 mod confirm;
+mod level;
 mod links;
 mod model;
 mod nobody;
@@ -170,6 +171,7 @@ impl Session {
             self.sweep(now, out);
             self.tell_rounds(out);
         }
+        self.tunes_log(out);
         self.tell_names(before, out);
         #[cfg(test)]
         self.ledger.check_sometimes();

@@ -125,8 +125,11 @@ impl Session {
             "notifications/subscriptions/acknowledged" | "notifications/tasks" if is_modern => {}
             // What has changed is told by the first process.
             method if from == ServerId::Second && method.ends_with("list_changed") => {}
-            "notifications/message"
-                if self.client.told == TellBy::Results && !self.ledger.calls.are_loud() => {}
+            "notifications/message" if self.client.told == TellBy::Results => {
+                if let Some(call) = self.reads_log(from, call, members) {
+                    out.push(self.to_client(Some(call), frame.clone()));
+                }
+            }
             method if self.client.told == TellBy::Results => {
                 match self.client.follows.news(method, frame, members) {
                     Some(told) => out.extend(told.into_iter().map(Output::ToClient)),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::moment::Moment;
 use midcall_core::Asker;
+use midcall_core::wire::LogLevel;
 
 use super::ServerId;
 use crate::frame::{Frame, Id};
@@ -38,8 +39,10 @@ pub struct Server {
     pub is_told: bool,
     /// The question whether it is a modern one, if it wasn't answered in time.
     pub late: Option<Id>,
-    /// The log level that it was last told, as JSON.
-    pub level: Option<Box<str>>,
+    /// The log level that it was last told.
+    pub level: Option<LogLevel>,
+    /// The one that a legacy client told it.
+    pub usual_level: Option<LogLevel>,
     pub listening: Listening,
 }
 
@@ -90,6 +93,7 @@ impl Server {
             is_told: false,
             late: None,
             level: None,
+            usual_level: None,
             listening: Listening::default(),
         }
     }

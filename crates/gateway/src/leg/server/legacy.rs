@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use midcall_core::wire::{JsonObject, Modes, Revision, meta};
+use midcall_core::wire::{JsonObject, LogLevel, Modes, Revision, meta};
 use serde_json::{Value, json};
 
 use super::ServerFacts;
@@ -120,9 +120,13 @@ pub fn opened() -> Frame {
     Frame::write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
 }
 
-/// Asks for log messages of at least a level, given as JSON.
-pub fn set_level(id: &Id, level: &str) -> Frame {
-    let level: Value = serde_json::from_str(level).unwrap_or_default();
+/// True if a server logs as much as it is told.
+pub fn logs(facts: &ServerFacts) -> bool {
+    facts.said["capabilities"]["logging"].is_object()
+}
+
+/// Asks for log messages of at least a level.
+pub fn set_level(id: &Id, level: LogLevel) -> Frame {
     Frame::request(id, "logging/setLevel", &json!({"level": level}))
 }
 

@@ -5,7 +5,8 @@ pub mod modern;
 pub mod opening;
 
 use midcall_core::Asker;
-use midcall_core::wire::{Era, InputRequiredResult, Modes, Revision, code};
+use midcall_core::wire::{Era, InputRequiredResult, LogLevel, Modes, Revision, code};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::SERVER_INFO;
@@ -161,6 +162,16 @@ pub fn read(facts: &ServerFacts, call: &Call, members: &Members<'_>) -> Returned
         true => Returned::WrongEra,
         false => Returned::Final,
     }
+}
+
+/// The level of a line of a log, or that a client wants to read.
+pub fn log_level(members: &Members<'_>) -> Option<LogLevel> {
+    #[derive(Deserialize)]
+    struct Line {
+        level: LogLevel,
+    }
+    let line = serde_json::from_slice::<Line>(members.params?).ok()?;
+    Some(line.level)
 }
 
 /// What a server gets that has too many requests open.
