@@ -1,6 +1,7 @@
 //! The one home of calls and questions: two tables, linked by ids.
 
 use super::ended::EndedQuestions;
+use super::made_tasks::MadeTasks;
 use super::name::{GivenName, NameChange, NameUse, ToldNames};
 use super::questions::Questions;
 use super::table::Calls;
@@ -8,7 +9,7 @@ use super::{CallId, Name, Origin, Place, QuestionId, ServerId};
 
 pub use super::table::Ability;
 
-/// Calls, questions, and what may still be said about questions of the past.
+/// Calls, questions, and what may still be said about questions that are in the table no more.
 #[derive(Default)]
 pub struct Ledger {
     pub calls: Calls,
@@ -16,6 +17,8 @@ pub struct Ledger {
     pub ended: EndedQuestions,
     /// The names that others have been told of.
     told: ToldNames,
+    /// Questions that the client has made tasks of.
+    pub tasks: MadeTasks,
     #[cfg(test)]
     events: u64,
 }

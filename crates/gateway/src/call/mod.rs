@@ -9,6 +9,7 @@ mod audience;
 mod ended;
 mod hear;
 mod ledger;
+mod made_tasks;
 mod name;
 mod question;
 mod questions;
@@ -21,6 +22,7 @@ pub use audience::{AWAY, Audience, Waiter};
 pub use ended::{EndedQuestion, How};
 pub use hear::with_outcome;
 pub use ledger::{Ability, Ledger, Named};
+pub use made_tasks::MadeTask;
 pub use name::{GivenName, Name, NameChange, NameUse};
 pub use question::{
     AtClient, DeskState, Origin, Place, Question, QuestionId, WantedBy, What, rendition, told,
@@ -114,6 +116,8 @@ pub struct Declared {
     pub roots: bool,
     /// True if it knows tasks.
     pub tasks: bool,
+    /// True if it makes tasks of questions (2025-11-25).
+    pub makes_tasks: bool,
     /// Its capabilities, as JSON.
     pub capabilities: Box<str>,
     /// What it is, as JSON.

@@ -31,11 +31,14 @@ pub struct Question {
     pub others: Routes,
     /// What those who wait for it are told.
     pub waiting: Waiting,
+    /// True if the client may make a task of it (2025-11-25).
+    pub may_be_task: bool,
     /// The name by which the server will say that a link has served its purpose.
     link: Option<String>,
 }
 
 /// What is asked.
+#[derive(Clone)]
 pub enum What {
     /// Something that a person answers.
     Elicit(Box<Elicitation>),
@@ -176,6 +179,7 @@ impl Question {
             deadline,
             others: Routes::none(),
             waiting: Waiting::default(),
+            may_be_task: false,
             link,
         }
     }

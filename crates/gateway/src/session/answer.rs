@@ -7,6 +7,7 @@ use super::settle::Settled;
 use super::{Out, Session};
 use crate::call::QuestionId;
 use crate::frame::{Frame, Id, Members};
+use crate::leg::client::legacy;
 use crate::route::Route;
 
 impl Session {
@@ -22,6 +23,11 @@ impl Session {
         let Some(question) = self.ledger.questions.remove(id) else {
             return;
         };
+        if question.may_be_task
+            && let Some(task) = legacy::made_task(members)
+        {
+            return self.made_task(question, task, frame, out);
+        }
         let settled = match question.hear(now, frame, &self.setup.limits) {
             Ok(response) => Settled::Response(response),
             Err(refused) => Settled::Response(refused.frame(&Id::from(0))),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::moment::Moment;
-use midcall_core::wire::{ElicitRequestParams, Mode, code};
+use midcall_core::wire::{ElicitRequestParams, Mode, Task, code};
 use midcall_core::{Asker, Elicitation, Wanted};
 use midcall_desk::{Outcome, Withdrawn};
 
@@ -14,7 +14,7 @@ use crate::call::{
     WantedBy, What, rendition,
 };
 use crate::frame::{Frame, Id, Members};
-use crate::leg::server::too_many_requests;
+use crate::leg::server::{legacy, too_many_requests};
 use crate::route::{Plan, Route, Secrets};
 
 /// How many questions may be open at once. The desk has its own, lower bounds.
@@ -60,6 +60,9 @@ impl Session {
         if method == ElicitRequestParams::METHOD {
             return self.server_elicits(now, request, out);
         }
+        if method == Task::RESULT && self.fetches_answer(now, &request, members, out) {
+            return;
+        }
         if method == "ping" && self.client.told == TellBy::Results {
             let pong = Frame::result(id, &serde_json::json!({}));
             return out.push(Output::ToServer(*from, pong));
@@ -95,29 +98,10 @@ impl Session {
             origin,
         } = request;
         let wanted_by = WantedBy::Request(from, id.clone());
-        let nobody = |why| Settled::Ended(Outcome::Withdrawn(why));
-        if self.client.is_gone {
-            return self.turn_away(now, wanted_by, nobody(Withdrawn::ByClient), out);
+        if let Err(settled) = self.admits(from, &id) {
+            return self.turn_away(now, wanted_by, settled, out);
         }
-        if self.ledger.questions.take_cancelled(from, &id) {
-            return self.turn_away(now, wanted_by, nobody(Withdrawn::ByServer), out);
-        }
-        let questions = &self.ledger.questions;
-        let is_used = questions.asked_by(from, &id).is_some() || self.passed.is(from, &id);
-        if is_used || questions.len() >= MOST_QUESTIONS {
-            let why = "this id is in use, or too many questions are open".to_owned();
-            let refused = Settled::Refused(code::INVALID_REQUEST, why);
-            return self.turn_away(now, wanted_by, refused, out);
-        }
-        // Another server may ask by the same id.
-        let is_taken = questions.asked_to(&id).is_some() || self.passed.has(&id);
-        let (request, id) = match is_taken {
-            true => {
-                let own = self.own_ids.fresh();
-                (frame.with_id(&own), own)
-            }
-            false => (frame.clone(), id),
-        };
+        let (request, id) = self.for_client(frame, id);
         self.elicit(
             now,
             Asking {
@@ -130,8 +114,43 @@ impl Session {
         );
     }
 
+    /// Whether a server's question can be put at all, or what becomes of it at once.
+    pub(super) fn admits(&mut self, from: ServerId, id: &Id) -> Result<(), Settled> {
+        let nobody = |why| Err(Settled::Ended(Outcome::Withdrawn(why)));
+        if self.client.is_gone {
+            return nobody(Withdrawn::ByClient);
+        }
+        if self.ledger.questions.take_cancelled(from, id) {
+            return nobody(Withdrawn::ByServer);
+        }
+        let questions = &self.ledger.questions;
+        let is_used = questions.asked_by(from, id).is_some() || self.passed.is(from, id);
+        if is_used || questions.len() >= MOST_QUESTIONS {
+            let why = "this id is in use, or too many questions are open".to_owned();
+            return Err(Settled::Refused(code::INVALID_REQUEST, why));
+        }
+        Ok(())
+    }
+
+    /// A server's request as the client gets it: another server may ask by the same id.
+    pub(super) fn for_client(&mut self, frame: &Frame, id: Id) -> (Frame, Id) {
+        let is_taken = self.ledger.questions.asked_to(&id).is_some() || self.passed.has(&id);
+        match is_taken {
+            true => {
+                let own = self.own_ids.fresh();
+                (frame.with_id(&own), own)
+            }
+            false => (frame.clone(), id),
+        }
+    }
+
     /// Puts a server's question to somebody.
-    pub(super) fn elicit(&mut self, now: Moment, wanted: Asking, out: Out<'_>) {
+    pub(super) fn elicit(&mut self, now: Moment, mut wanted: Asking, out: Out<'_>) {
+        if !self.may_be_task(&wanted.wanted_by)
+            && let Some(plain) = legacy::without_task(&wanted.request)
+        {
+            wanted.request = plain;
+        }
         let peeked = wanted.request.peek();
         if peeked
             .as_ref()
@@ -316,6 +335,7 @@ impl Session {
             if let Some(elicitation) = question.elicitation() {
                 told = self.warned(elicitation, told);
             }
+            question.may_be_task = legacy::wants_task(&told);
             out.push(self.to_client(question.origin.only(), told));
             question.place = Place::Client {
                 at: AtClient::Request(id),

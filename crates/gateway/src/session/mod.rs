@@ -16,6 +16,7 @@ mod client;
 mod confirm;
 mod level;
 mod links;
+mod made_task;
 mod model;
 mod nobody;
 mod opening;
@@ -250,6 +251,11 @@ impl Session {
             call.is_open() && (is_away || call.audience.maker().is_some())
         };
         !self.servers.held.is_empty() || self.ledger.calls.iter().any(|(_, call)| is_open(call))
+    }
+
+    /// True if a client that can ask in these modes gets every question in them, so that it may make tasks of them.
+    fn gets_all(&self, modes: Modes) -> bool {
+        !self.leaves_some(modes) && !self.setup.restricts() && self.setup.profile.is_none()
     }
 
     /// True if some questions are left to others than a client that can ask in these modes.

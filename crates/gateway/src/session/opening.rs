@@ -60,7 +60,10 @@ impl Session {
         members: &Members<'_>,
         out: Out<'_>,
     ) {
-        let opened = client::legacy::opened(members);
+        let mut opened = client::legacy::opened(members);
+        if let Some(Opened { declared, .. }) = &mut opened {
+            declared.makes_tasks &= self.gets_all(declared.modes);
+        }
         match &self.servers.first.opening {
             Opening::Open => {
                 let told = self.opened_again(id, opened);
@@ -71,8 +74,7 @@ impl Session {
         }
         let added = self.setup.added();
         let told = opened.as_ref().map(|opened| {
-            let capabilities = &opened.declared.capabilities;
-            legacy::offer(frame, opened.revision, capabilities, added).into_owned()
+            legacy::offer(frame, opened.revision, &opened.declared, added).into_owned()
         });
         let first = &mut self.servers.first;
         first.offered = (opened.as_ref()).map(|opened| Offered::new(&opened.declared, added));

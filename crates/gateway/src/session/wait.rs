@@ -53,6 +53,7 @@ impl Session {
         for question in self.ledger.questions.late(now) {
             self.end_question(now, question, Outcome::TimedOut, out);
         }
+        self.ledger.tasks.lapse(now);
         self.lets_go(now, out);
         for call in self.ledger.calls.due(now) {
             self.is_due(now, call, out);
@@ -88,7 +89,8 @@ impl Session {
 
     /// True while somebody thinks about a question: the client, or somebody else.
     fn thinks(&self) -> bool {
-        self.ledger.questions.wait() || self.ledger.questions.are_with_client()
+        let questions = &self.ledger.questions;
+        questions.wait() || questions.are_with_client() || self.ledger.tasks.are_open()
     }
 
     /// Tells the client that its calls go on while somebody thinks. Its user may be typing in its own dialog, but the time

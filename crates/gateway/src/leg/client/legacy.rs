@@ -1,12 +1,13 @@
 //! Clients that open a session by `initialize`, and are asked by requests.
 
+use midcall_core::is_ambiguous;
 use midcall_core::wire::{JsonObject, Modes, Revision, code};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::call::Declared;
-use crate::frame::{Frame, Id, Members};
+use crate::frame::{ANSWER, Frame, Id, Members, repeats};
 use crate::leg::NEWEST_LEGACY;
 use crate::leg::server::ServerFacts;
 
@@ -45,6 +46,7 @@ pub fn opened(members: &Members<'_>) -> Option<Opened> {
         sampling: capabilities.get("sampling").is_some_and(Value::is_object),
         roots: capabilities.get("roots").is_some_and(Value::is_object),
         tasks: false,
+        makes_tasks: revision == NEWEST_LEGACY && declares_tasks(&capabilities),
         capabilities: params.capabilities.get().into(),
         info: params.client_info.map(|info| info.get().into()),
         level: None,
@@ -56,6 +58,24 @@ pub fn opened(members: &Members<'_>) -> Option<Opened> {
 pub fn opened_already(id: &Id) -> Frame {
     let told = "midcall: the server is open already, and was told of other capabilities: start another one";
     Frame::error(Some(id), code::INVALID_REQUEST, told)
+}
+
+/// True if a client that declares this makes tasks of questions.
+fn declares_tasks(capabilities: &JsonObject) -> bool {
+    let requests = capabilities.get("tasks").map(|tasks| &tasks["requests"]);
+    requests.is_some_and(|requests| requests["elicitation"]["create"].is_object())
+}
+
+/// The task that a client has made of a question, if its response says so and nothing else.
+pub fn made_task(members: &Members<'_>) -> Option<String> {
+    let result = members.result?;
+    if repeats(result, &ANSWER) || str::from_utf8(result).is_ok_and(is_ambiguous) {
+        return None;
+    }
+    let said: Value = serde_json::from_slice(result).ok()?;
+    let is_answer = said.get("action").is_some() || said.get("content").is_some();
+    let task = said["task"]["taskId"].as_str().filter(|_| !is_answer)?;
+    Some(task.to_owned())
 }
 
 /// What a modern server says of itself, as the answer to `initialize`.

@@ -88,6 +88,7 @@ pub fn declared(members: &Members<'_>) -> Declared {
         sampling: can("sampling"),
         roots: can("roots"),
         tasks: extensions.is_some_and(|it| it[TASKS_EXTENSION].is_object()),
+        makes_tasks: false,
         capabilities: if read.is_some() {
             capabilities.into()
         } else {

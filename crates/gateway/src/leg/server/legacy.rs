@@ -74,19 +74,45 @@ pub fn named_task(members: &Members<'_>) -> Option<String> {
     params["taskId"].as_str().map(str::to_owned)
 }
 
-/// A client's own `initialize` as the server gets it: with what others can ask (`added`), in the newest revision.
-/// None if it stays as it is.
+/// True if a server wants its question to be a task.
+pub fn wants_task(question: &Frame) -> bool {
+    let peeked = question.peek();
+    let params = peeked.and_then(|(_, members)| Object::read(members.params?));
+    params.is_some_and(|params| params.get("task").is_some())
+}
+
+/// A question for those who make no tasks: they answer at once.
+pub fn without_task(question: &Frame) -> Option<Frame> {
+    let peeked = question.peek();
+    let mut params = peeked.and_then(|(_, members)| Object::read(members.params?))?;
+    params.get("task")?;
+    params.remove("task");
+    Some(question.with_params(&params))
+}
+
+/// Takes it back that questions may be tasks. `true` if that was said.
+fn undeclare_tasks(capabilities: &mut JsonObject) -> bool {
+    let requests = capabilities
+        .get_mut("tasks")
+        .and_then(|tasks| tasks.get_mut("requests"));
+    let requests = requests.and_then(Value::as_object_mut);
+    requests.is_some_and(|requests| requests.shift_remove("elicitation").is_some())
+}
+
+/// A client's own `initialize` as the server gets it: with what others can ask (`added`), in the newest revision, and
+/// with tasks for questions only if all questions become such (`makes_tasks`). None if it stays as it is.
 pub fn offer<'a>(
     frame: &'a Frame,
     revision: Revision,
-    capabilities: &str,
+    declared: &Declared,
     added: Modes,
 ) -> Cow<'a, Frame> {
     let edit = || {
-        if added == Modes::default() {
+        let mut capabilities: JsonObject = serde_json::from_str(&declared.capabilities).ok()?;
+        let undeclares = !declared.makes_tasks && undeclare_tasks(&mut capabilities);
+        if added == Modes::default() && !undeclares {
             return None;
         }
-        let mut capabilities: JsonObject = serde_json::from_str(capabilities).ok()?;
         let offered = revision.max(NEWEST_LEGACY);
         added.declare(&mut capabilities, offered);
         let capabilities = serde_json::to_string(&capabilities).ok()?;
@@ -104,6 +130,7 @@ pub fn initialize(id: &Id, declared: &Declared, added: Modes) -> Frame {
     let mut capabilities: JsonObject =
         serde_json::from_str(&declared.capabilities).unwrap_or_default();
     capabilities.shift_remove("extensions");
+    capabilities.shift_remove("tasks");
     added.declare(&mut capabilities, NEWEST_LEGACY);
     let info = declared
         .info
