@@ -25,6 +25,9 @@ times! {
     /// How long a server may take to answer `server/discover` before Midcall sends `initialize`.
     PROBE = Duration::from_secs(10);
 
+    /// How long a server may take to tell all of its tools where it matters what they say of themselves.
+    LISTING = Duration::from_secs(10);
+
     /// After closing a server's input, Midcall waits this long for it to exit, then sends SIGTERM.
     SERVER_END = Duration::from_secs(3);
 

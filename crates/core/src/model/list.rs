@@ -42,6 +42,11 @@ impl ToolList {
         next.is_none_or(Value::is_null)
     }
 
+    /// What the next page is asked for by, if there is one.
+    pub fn next(&self) -> Option<&str> {
+        self.result.get("nextCursor")?.as_str()
+    }
+
     /// Tells what the tools of this page say of themselves.
     pub fn teach(&self, known: &mut KnownTools) {
         let tools = self.result.get("tools").and_then(Value::as_array);

@@ -57,7 +57,7 @@ impl Ledger {
             }
             Some(Named::Question(id)) => match self.questions.get(id)?.place {
                 Place::Model { told_in, .. } => (NameUse::Question, told_in, None),
-                Place::Client { .. } | Place::Desk(_) => return None,
+                Place::Client { .. } | Place::Desk(_) | Place::Undecided => return None,
             },
             // Clients make the call again that answered it.
             None => (NameUse::Question, self.ended.find(name)?.told_in, None),

@@ -101,6 +101,9 @@ pub enum Place {
         token: Token,
         told_in: Option<CallId>,
     },
+    /// Nobody yet: who may be asked depends on what the server's tools say of themselves, and the server was asked for
+    /// that.
+    Undecided,
 }
 
 /// Where the client gets it.
@@ -211,7 +214,7 @@ impl Question {
     /// True if somebody other than the client thinks about it, and a call may wait for them.
     pub fn waits(&self) -> bool {
         match self.place {
-            Place::Client { .. } => false,
+            Place::Client { .. } | Place::Undecided => false,
             // A link that the server wanted opened is answered by that; a call that needs one done is not.
             Place::Desk(DeskState::Opened(_)) => matches!(self.wanted_by, WantedBy::Link(_)),
             Place::Desk(state) => state == DeskState::There,

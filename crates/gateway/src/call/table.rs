@@ -204,6 +204,14 @@ impl Calls {
         only.into_iter().chain(before)
     }
 
+    /// The process that works on the calls which a question can have come up in.
+    pub fn server_of(&self, origin: Origin) -> ServerId {
+        match origin {
+            Origin::Before(server, _) => server,
+            Origin::Only(call) => self.get(call).map_or(ServerId::First, |call| call.server),
+        }
+    }
+
     /// The tools that are called in calls that a question can have come up in: the name of each as JSON, and how often.
     pub fn tools(&self, origin: Origin) -> Vec<(Option<&[u8]>, usize)> {
         match origin {

@@ -255,9 +255,13 @@ impl Session {
         request: Option<(Frame, Id)>,
         out: Out<'_>,
     ) -> Result<QuestionId, Box<Question>> {
-        let Some(route) = self.route(&question, plan, request.is_some()) else {
+        let (route, is_certain) = self.route(&question, plan, request.is_some());
+        let Some(route) = route else {
             return Err(Box::new(question));
         };
+        if !is_certain {
+            return Ok(self.waits_for_list(now, question, request, out));
+        }
         question.others = question.others.clone().after(route);
         match (route, request) {
             (Route::Client, Some((request, id))) => {
@@ -274,16 +278,25 @@ impl Session {
         }
     }
 
-    /// The first of those that may be asked and can show a question.
-    fn route(&self, question: &Question, plan: &Plan, may_client: bool) -> Option<Route> {
-        let elicitation = question.elicitation()?;
+    /// The first of those that may be asked and can show a question, and whether that is certain: it may depend on tools
+    /// that aren't known yet.
+    fn route(&self, question: &Question, plan: &Plan, may_client: bool) -> (Option<Route>, bool) {
+        let Some(elicitation) = question.elicitation() else {
+            return (None, true);
+        };
         let is_anybodys = self.is_anybodys(question.origin);
-        question.others.first(|route| match route {
+        let mut is_certain = true;
+        let route = question.others.first(|route| match route {
             Route::Client | Route::Model if is_anybodys => false,
             Route::Client => may_client && self.can_ask(question) && self.renders(elicitation),
             Route::Page | Route::Api => true,
-            Route::Model => self.model_may(question, plan),
-        })
+            Route::Model => {
+                let may = self.model_may(question, plan);
+                is_certain = may.is_some();
+                may.unwrap_or(true)
+            }
+        });
+        (route, is_certain)
     }
 
     /// True if the client can be asked by itself.

@@ -200,7 +200,7 @@ impl Session {
                     });
                     out.push(Output::Withdraw(id, why));
                 }
-                Place::Client { .. } | Place::Model { .. } => {
+                Place::Client { .. } | Place::Model { .. } | Place::Undecided => {
                     self.end_question(now, id, Outcome::Withdrawn(why), out);
                 }
             }
@@ -227,7 +227,7 @@ impl Session {
             } => {
                 out.push(Output::ToClient(Frame::cancelled(&request)));
             }
-            Place::Client { .. } => {}
+            Place::Client { .. } | Place::Undecided => {}
             Place::Model { name, told_in, .. } => {
                 if let Some(how) = crate::call::How::without_answer(&Outcome::Withdrawn(why)) {
                     self.ledger

@@ -8,31 +8,38 @@ use midcall_desk::Outcome;
 use serde_json::{Value, json};
 
 use super::call::NewCall;
+use super::listing::Undecided;
 use super::preview::{self, EACH};
 use super::{Out, Session};
-use crate::call::{Call, CallId, Happened, Origin, Stage, WantedBy};
+use crate::call::{Call, CallId, Happened, Origin, ServerId, Stage, WantedBy};
 use crate::frame::{Frame, Members};
 use crate::route::Confirm;
 use crate::unseen::one_line;
 
 impl Session {
-    /// True if a person has to approve a call of a tool.
+    /// True if a person has to approve a call of a tool, as far as anybody knows.
     pub(super) fn must_confirm(&self, members: &Members<'_>) -> bool {
-        if !self.setup.may_confirm() {
-            return false;
-        }
-        let tool: Option<String> = members
-            .name
-            .and_then(|name| serde_json::from_slice(name).ok());
-        let server = self.servers.first.facts.asker.server.as_str();
-        match self.setup.confirm(server, tool.as_deref()) {
+        match self.confirm_setting(members) {
             Confirm::Never => false,
+            Confirm::Destructive if !self.servers.first.listing.is_known() => true,
             Confirm::Destructive => self.tools.hints(members.name).is_destructive(),
             Confirm::All => true,
         }
     }
 
-    /// Asks a person before a call is sent.
+    /// Which calls of a tool need approval.
+    fn confirm_setting(&self, members: &Members<'_>) -> Confirm {
+        if !self.setup.may_confirm() {
+            return Confirm::Never;
+        }
+        let tool: Option<String> = members
+            .name
+            .and_then(|name| serde_json::from_slice(name).ok());
+        let server = self.servers.first.facts.asker.server.as_str();
+        self.setup.confirm(server, tool.as_deref())
+    }
+
+    /// Asks a person before a call is sent, or finds out first whether that needs to be.
     pub(super) fn confirms(
         &mut self,
         now: Moment,
@@ -42,6 +49,21 @@ impl Session {
     ) {
         let call = Call::new(new.request, new.server, Stage::Confirming, new.declared);
         let call = self.ledger.calls.open(call);
+        let depends = self.confirm_setting(members) == Confirm::Destructive;
+        if depends && !self.servers.first.listing.is_known() {
+            return self.needs_list(now, ServerId::First, Undecided::Call(call), out);
+        }
+        self.asks_approval(now, call, members, out);
+    }
+
+    /// Asks a person to approve a call that waits for that.
+    pub(super) fn asks_approval(
+        &mut self,
+        now: Moment,
+        call: CallId,
+        members: &Members<'_>,
+        out: Out<'_>,
+    ) {
         let key = match self.approval_of(call, members) {
             None => "mcp.elicitation.confirm.unreadable",
             Some(elicitation) => {

@@ -16,6 +16,7 @@ mod client;
 mod confirm;
 mod level;
 mod links;
+mod listing;
 mod made_task;
 mod model;
 mod nobody;

@@ -5,7 +5,9 @@
 //! for a human's word.
 
 use crate::moment::Moment;
-use midcall_core::model::{self, AddedTool, ModelAnswer, Pending};
+use midcall_core::model::{
+    self, AddedTool, ModelAnswer, Pending, QuestionFacts, ToolHints, ToolList,
+};
 use midcall_core::wire::Modes;
 use midcall_desk::{By, Outcome, Route};
 
@@ -24,10 +26,11 @@ const BY: By = By {
 };
 
 impl Session {
-    /// True if a model may ask it, and there is a call to tell it in.
-    pub(super) fn model_may(&self, question: &Question, plan: &Plan) -> bool {
+    /// Whether a model may ask it, and there is a call to tell it in. None if that depends on tools of which no list has
+    /// passed by.
+    pub(super) fn model_may(&self, question: &Question, plan: &Plan) -> Option<bool> {
         let Some(elicitation) = question.elicitation() else {
-            return false;
+            return Some(false);
         };
         let calls = &self.ledger.calls;
         let can_be_told = calls.candidates(question.origin).any(|id| {
@@ -36,9 +39,33 @@ impl Session {
                 is_tool && (call.audience.has_names() || call.audience.maker().is_some())
             })
         });
-        let tools = calls.tools(question.origin).into_iter();
-        let hints = tools.map(|(tool, _)| self.tools.hints(tool));
-        can_be_told && model::may_ask(elicitation.into(), hints, plan.model_may_confirm).is_ok()
+        if !can_be_told {
+            return Some(false);
+        }
+        let facts = QuestionFacts::from(elicitation);
+        let may = |hints: &[ToolHints]| {
+            model::may_ask(facts, hints.iter().copied(), plan.model_may_confirm).is_ok()
+        };
+        if self
+            .servers
+            .get(self.server_of(question))
+            .listing
+            .is_known()
+        {
+            let tools = calls.tools(question.origin).into_iter();
+            let hints: Vec<_> = tools.map(|(tool, _)| self.tools.hints(tool)).collect();
+            return Some(may(&hints));
+        }
+        let destroys = ToolHints {
+            destructive: Some(true),
+            ..ToolHints::default()
+        };
+        // Whatever the tools say, or only if none of them says that it destroys something.
+        match (may(&[destroys]), may(&[])) {
+            (true, _) => Some(true),
+            (false, false) => Some(false),
+            (false, true) => None,
+        }
     }
 
     /// Tells the model what to ask, in a call that is open, or in the next that is.
@@ -171,7 +198,7 @@ impl Session {
         };
         let told_in = match question.place {
             Place::Model { told_in, .. } => told_in,
-            Place::Client { .. } | Place::Desk(_) => None,
+            Place::Client { .. } | Place::Desk(_) | Place::Undecided => None,
         };
         let how = How::Answered(sent.digest);
         self.ledger.ended.add(EndedQuestion { name, told_in, how });
@@ -239,7 +266,7 @@ impl Session {
                 Origin::Only(only) => only == call,
                 Origin::Before(at, next) => at == server && call < next,
             },
-            Place::Client { .. } | Place::Desk(_) => false,
+            Place::Client { .. } | Place::Desk(_) | Place::Undecided => false,
         };
         let mut questions = self.ledger.questions.iter();
         questions
@@ -263,6 +290,12 @@ impl Session {
             .map(|call| self.declared(call).modes);
         let added = self.added_tools(modes);
         let (_, members) = response.peek()?;
-        self.tools.listed(response, members.result?, added)
+        let list = ToolList::read(members.result?)?;
+        self.tools.learn(&list);
+        if list.is_last() {
+            let server = self.ledger.calls.get(id)?.server;
+            self.servers.get_mut(server).listing.has_passed();
+        }
+        self.tools.listed(response, list, added)
     }
 }

@@ -103,6 +103,9 @@ impl Session {
     ) {
         let is_modern = self.servers.get(from).facts.has_rounds();
         match method {
+            "notifications/tools/list_changed" => {
+                self.servers.get_mut(from).listing.has_changed();
+            }
             "notifications/progress" => return self.progresses(frame, members, out),
             "notifications/cancelled" => {
                 return self.server_cancels(now, from, frame, members, out);
@@ -212,6 +215,9 @@ impl Session {
         out: Out<'_>,
     ) {
         if self.servers.get(from).listening.is(id) {
+            return;
+        }
+        if self.told_tools(now, from, id, members, out) {
             return;
         }
         let Some(call) = self.ledger.calls.at_server(from, id) else {
@@ -620,7 +626,7 @@ impl Session {
                             ref rendition,
                             ..
                         } => (since, rendition.clone()),
-                        Place::Desk(_) | Place::Model { .. } => (now, None),
+                        Place::Desk(_) | Place::Model { .. } | Place::Undecided => (now, None),
                     };
                     self.ask_in_round(since, question, host, rendition);
                 }

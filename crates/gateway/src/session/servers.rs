@@ -7,6 +7,7 @@ use midcall_core::Asker;
 use midcall_core::wire::LogLevel;
 
 use super::ServerId;
+use super::listing::Listing;
 use crate::frame::{Frame, Id};
 use crate::leg::news::Listening;
 use crate::leg::server::ServerFacts;
@@ -44,6 +45,8 @@ pub struct Server {
     /// The one that a legacy client told it.
     pub usual_level: Option<LogLevel>,
     pub listening: Listening,
+    /// Whether it is known what its tools say of themselves.
+    pub listing: Listing,
 }
 
 /// How much a client may say before its server is open.
@@ -76,6 +79,14 @@ impl Servers {
         }
     }
 
+    /// When a process has had long enough to tell its tools, if it was asked for them.
+    pub fn listing_until(&self, id: ServerId) -> Option<Moment> {
+        match id {
+            ServerId::First => self.first.listing.until(),
+            ServerId::Second => self.second.as_ref()?.listing.until(),
+        }
+    }
+
     /// True if a tool can only be called in the other era.
     pub fn is_moved(&self, tool: Option<&[u8]>) -> bool {
         let tool = tool.filter(|_| self.speaks_both && !self.moved.is_empty());
@@ -95,6 +106,7 @@ impl Server {
             level: None,
             usual_level: None,
             listening: Listening::default(),
+            listing: Listing::default(),
         }
     }
 

@@ -111,12 +111,15 @@ impl Tools {
         name.is_none_or(|name| self.theirs.may_be_structured(&name))
     }
 
+    /// Learns what the server's tools say of themselves.
+    pub fn learn(&mut self, list: &ToolList) {
+        list.teach(&mut self.theirs);
+    }
+
     /// A list of tools as the client is shown it, if that differs: with ours at its end, and then with output schemas that
     /// a result which asks or waits fits, too. Nobody keeps such a list: it is for this client. A tool that is called as a
     /// task for clients that cannot do so need not be one for them.
-    pub fn listed(&mut self, frame: &Frame, result: &[u8], added: Added) -> Option<Frame> {
-        let mut list = ToolList::read(result)?;
-        list.teach(&mut self.theirs);
+    pub fn listed(&mut self, frame: &Frame, mut list: ToolList, added: Added) -> Option<Frame> {
         let adds = added.await_ || added.send;
         if !list.make_tasks_optional() && !adds {
             return None;

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::{Out, Output, Session, Waiting};
 use crate::call::{
-    AWAY, CallId, CallKind, Happened, Name, Named, Origin, Question, Stage, TellBy, Waiter,
-    WantedBy,
+    AWAY, CallId, CallKind, Happened, Name, Named, Origin, Question, ServerId, Stage, TellBy,
+    Waiter, WantedBy,
 };
 use crate::frame::{Frame, Id, Members};
 use crate::leg::client::{self, modern};
@@ -38,6 +38,8 @@ impl Session {
             self.ledger.questions.ends_at(),
             self.servers.first.until(),
             second,
+            self.servers.listing_until(ServerId::First),
+            self.servers.listing_until(ServerId::Second),
         ];
         times.into_iter().flatten().min()
     }
@@ -50,6 +52,7 @@ impl Session {
     /// Does what it is time for.
     pub(super) fn sweep(&mut self, now: Moment, out: Out<'_>) {
         self.opening_lapses(now, out);
+        self.lists_lapse(now, out);
         for question in self.ledger.questions.late(now) {
             self.end_question(now, question, Outcome::TimedOut, out);
         }

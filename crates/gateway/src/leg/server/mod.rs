@@ -5,7 +5,7 @@ pub mod modern;
 pub mod opening;
 
 use midcall_core::Asker;
-use midcall_core::wire::{Era, InputRequiredResult, LogLevel, Modes, Revision, code};
+use midcall_core::wire::{Era, InputRequiredResult, JsonObject, LogLevel, Modes, Revision, code};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -144,6 +144,14 @@ pub fn again(facts: &ServerFacts, call: &Call, id: &Id, offer: &Offer<'_>) -> Op
         Era::Modern => modern::again(facts, frame, call.rounds(), offer)?,
     };
     Some(frame.with_id(id))
+}
+
+/// Asks for a page of the server's tools: the first, or the one that the page before named.
+pub fn list_tools(id: &Id, cursor: Option<&str>, meta: Option<JsonObject>) -> Frame {
+    let mut params = JsonObject::new();
+    params.extend(cursor.map(|cursor| ("cursor".to_owned(), cursor.into())));
+    params.extend(meta.map(|meta| ("_meta".to_owned(), meta.into())));
+    Frame::request(id, "tools/list", &params)
 }
 
 /// What a response to a call amounts to.

@@ -268,6 +268,7 @@ fn the_server_is_told_which_values_only_it_can_check() {
         }
 
         let mut world = World::opened("model", "2025-11-25", json!({}), "2025-11-25");
+        world.lists(json!([{"name": "book"}]));
         world.calls(1);
         world.asks(7, look_ahead());
         let told = world.told_client();

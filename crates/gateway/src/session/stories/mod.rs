@@ -21,6 +21,7 @@ mod confirm;
 mod crowd;
 mod during;
 mod eras;
+mod hints;
 mod hostile;
 mod level;
 mod links;

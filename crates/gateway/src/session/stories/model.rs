@@ -355,6 +355,7 @@ fn without_a_call_to_tell_it_in_nobody_is_asked() {
 #[test]
 fn the_page_comes_first_and_the_model_when_there_is_none() {
     let mut world = World::opened("client,page,model", "2025-11-25", json!({}), "2025-11-25");
+    world.lists(json!([{"name": "book"}]));
     world.calls(1);
     world.asks(7, day());
     assert_eq!(world.asked.len(), 1);
