@@ -20,10 +20,18 @@ const { url, command: [command, ...args] = [], declare, also = [], steps } = JSO
 
 const elicitation = DECLARED[declare];
 const capabilities = { ...(elicitation && { elicitation }), ...Object.fromEntries(also.map((name) => [name, {}])) };
-const client = new Client({ name: `${version}-client`, version: "1.0.0" }, { capabilities });
+// It makes tasks of questions that want to be some.
+if (also.includes("tasks")) capabilities.tasks = { requests: { elicitation: { create: {} } } };
+const taskStore = also.includes("tasks") ? new (require(`${version}/experimental/tasks`).InMemoryTaskStore)() : undefined;
+const client = new Client({ name: `${version}-client`, version: "1.0.0" }, { capabilities, taskStore });
 if (elicitation) {
-  client.setRequestHandler(ElicitRequestSchema, async ({ params }, { requestId, signal }) => {
+  client.setRequestHandler(ElicitRequestSchema, async ({ params }, { requestId, signal, taskStore }) => {
     tell({ asked: { id: requestId, params } });
+    if (params.task && taskStore) {
+      const task = await taskStore.createTask(params.task);
+      answered(params.message, signal).then((said = { action: "cancel" }) => taskStore.storeTaskResult(task.taskId, "completed", said));
+      return { task };
+    }
     const said = await answered(params.message, signal);
     if (!said) tell({ withdrawn: requestId });
     return said ?? { action: "cancel" };
