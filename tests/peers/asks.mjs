@@ -120,23 +120,9 @@ export const ASKS = [
   { tool: "confirm", questions: [confirm("Is it a present?", undefined, { action: "cancel" })], says: "They put it away" },
   {
     tool: "dangerous",
-    refuses: "the client does not ask, and a model must not agree to what may destroy something",
+    refuses: "the client does not ask, and a model must not agree to a question that is marked as dangerous",
     questions: [confirm("Cancel all your orders?", true)],
     got: true,
-  },
-  // It is known by its name.
-  {
-    tool: "secret",
-    refuses: "the client does not ask, and a model must not hear a secret",
-    questions: [
-      {
-        message: "How does the courier get in?",
-        told: { pin: { type: "string" } },
-        page: { told: { pin: { type: "string", "dev.midcall/secret": "pin" } } }, // the gateway marks it
-        answer: { pin: "4711" },
-      },
-    ],
-    got: { pin: "4711" },
   },
   { tool: "select", questions: [select("Which colour?", { enum: ["red", "white"] }, "white")], got: "white" },
   {

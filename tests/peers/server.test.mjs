@@ -112,7 +112,7 @@ describe("a client that cannot be asked, directly", { concurrency: AT_ONCE }, ()
 
     test(`${sdk}: its model neither deletes nor opens links`, async () => {
       for (const [name, tool, given, why] of [
-        ["delete_files", DELETE.tool, DELETE.arguments, "a model must not agree to what may destroy something"],
+        ["delete_files", DELETE.tool, DELETE.arguments, "a model must not agree to a question that is marked as dangerous"],
         ["sign_in", "count_mail", {}, "the client cannot open links, and a model must not"],
       ]) {
         const model = new Model(sdk, example(name));

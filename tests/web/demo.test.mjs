@@ -40,7 +40,7 @@ const ANSWERS = {
   group: [async (page) => { await field(page, "Name").fill("Ana"); await field(page, "Street").fill("Rua 1"); await field(page, "City").fill("Olinda"); }, { name: "Ana", address: { street: "Rua 1", city: "Olinda" } }, 'Heard: "accept"'],
   json: [(page) => field(page, "Headers").fill('{"x-trace": "on"}'), { headers: { "x-trace": "on" } }, 'Heard: "accept"'],
   danger: [(page) => dialog(page).getByText("Yes", { exact: true }).click(), { confirmed: true }, "Deleted (not really)"],
-  secret: [async (page) => { await field(page, "User").fill("ana"); await dialog(page).getByRole("textbox", { name: /Password/ }).fill("xyzzy"); }, { user: "ana", password: "••••" }, "ana signed in"],
+  secret: [async (page) => { await field(page, "User").fill("ana"); await dialog(page).getByRole("textbox", { name: /Password/ }).fill("xyzzy"); }, { user: "ana", password: "••••" }, 'Heard: "accept"'],
   hurry: [(page) => field(page, "How many").fill("3"), { value: 3 }, "3 seats are yours"],
 };
 

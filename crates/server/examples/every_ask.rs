@@ -55,12 +55,6 @@ enum Extra {
     Card,
 }
 
-// What no model hears. A secret is better asked for on a page of your own: see `link`.
-#[derive(Deserialize, Serialize, JsonSchema)]
-struct Door {
-    pin: String,
-}
-
 /// What is in stock today.
 #[derive(Deserialize, JsonSchema)]
 pub struct Stock {
@@ -127,11 +121,6 @@ impl Florist {
     )]
     async fn dangerous(&self, ask: Ask) -> Result<String, AskError> {
         said(ask.confirm("Cancel all your orders?").dangerous().await?)
-    }
-
-    #[tool(description = "Asks for a secret", annotations(read_only_hint = true))]
-    async fn secret(&self, ask: Ask) -> Result<String, AskError> {
-        said(ask.form::<Door>("How does the courier get in?").await?)
     }
 
     #[tool(

@@ -25,6 +25,8 @@ pub(crate) struct Asking {
     pub wants: Wants,
     pub patience: Patience,
     pub dangerous: bool,
+    /// How many answers are taken. If none of them fits, that is an error.
+    pub chances: u32,
 }
 
 /// How long a question waits.
@@ -41,6 +43,20 @@ pub(crate) struct Reply {
     pub result: ElicitResult,
     /// How the question ended, where a gateway says so.
     pub outcome: Option<Value>,
+}
+
+/// Answers that did not fit.
+pub(crate) struct Misfit {
+    /// What is wrong with the last one: names and rules, never values.
+    pub problems: String,
+    /// How many there were.
+    pub times: u32,
+}
+
+impl Misfit {
+    pub fn once(problems: String) -> Self {
+        Self { problems, times: 1 }
+    }
 }
 
 impl Patience {
@@ -70,9 +86,10 @@ impl Asking {
     }
 
     /// The question once more, and why. What was typed beside what is wrong stands there again.
-    pub fn again(&self, problems: String, typed: Option<Map<String, Value>>) -> Self {
+    pub fn again(&self, misfit: Misfit, typed: Option<Map<String, Value>>) -> Self {
         let mut again = self.clone();
-        again.again = Some(problems);
+        again.again = Some(misfit.problems);
+        again.chances = self.chances.saturating_sub(misfit.times);
         if let (Wants::Form(shape), Some(typed)) = (&mut again.wants, typed)
             && typed.len() > 1
             && let Ok(recalling) = shape.recalling(typed)

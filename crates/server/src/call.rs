@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::answer::Answer;
-use crate::asking::{Asking, Reply, problems};
+use crate::asking::{Asking, Misfit, Reply, problems};
 use crate::asks::Asks;
 use crate::current::{Outside, Requests};
 use crate::error::{AskError, Nobody};
@@ -144,10 +144,10 @@ impl Call {
         asking: &Arc<Asking>,
         time: u32,
         read: impl FnOnce(Checked) -> Result<V, String>,
-    ) -> Result<Result<Answer<V>, String>, AskError> {
+    ) -> Result<Result<Answer<V>, Misfit>, AskError> {
         let (observed, answer) = self.put(asking, time).await;
         let answer = answer.map(|answer| match answer? {
-            Answer::Accepted(checked) => read(checked).map(Answer::Accepted),
+            Answer::Accepted(checked) => read(checked).map(Answer::Accepted).map_err(Misfit::once),
             Answer::Declined { reason } => Ok(Answer::Declined { reason }),
             Answer::Cancelled => Ok(Answer::Cancelled),
         });
@@ -169,7 +169,7 @@ impl Call {
         time: u32,
     ) -> (
         Observed<'a>,
-        Result<Result<Answer<Checked>, String>, AskError>,
+        Result<Result<Answer<Checked>, Misfit>, AskError>,
     ) {
         let script = self.asks.settings.answers.as_ref();
         let script = script.and_then(|answers| answers.take(&asking.message, &self.name));
@@ -201,18 +201,15 @@ impl Call {
         &self,
         asking: &Arc<Asking>,
         carrier: Carrier,
-    ) -> Result<Result<Answer<Checked>, String>, AskError> {
+    ) -> Result<Result<Answer<Checked>, Misfit>, AskError> {
         // A model is told one question at a time: the others wait their turn, and so do their clocks.
         let _turn = match carrier {
             Carrier::Model => Some(self.turn.lock().await),
             _ => None,
         };
-        let reply = match carrier {
+        let said = match carrier {
             // Boxed: what a live question needs is much more than what one needs that is parked.
-            Carrier::Live => match Box::pin(live::ask(self, asking)).await? {
-                Ok(reply) => reply,
-                Err(problems) => return Ok(Err(problems)),
-            },
+            Carrier::Live => Box::pin(live::ask(self, asking)).await?,
             _ => {
                 let (reply, replied) = oneshot::channel();
                 self.inbox.put(Open {
@@ -225,9 +222,13 @@ impl Call {
                         let after = asking.patience.time;
                         return Err(AskError::TimedOut { after });
                     }
-                    Ok(reply) => *reply.map_err(|_| AskError::Gone)?,
+                    Ok(said) => *said.map_err(|_| AskError::Gone)?,
                 }
             }
+        };
+        let reply = match said {
+            Ok(reply) => reply,
+            Err(misfit) => return Ok(Err(misfit)),
         };
         self.truly(asking, &reply)?;
         let words = (self.client.revision, self.asks.settings.locale);
@@ -241,11 +242,11 @@ impl Call {
         asking: &Asking,
         reply: Reply,
         told: Option<(Revision, Locale)>,
-    ) -> Result<Answer<Checked>, String> {
+    ) -> Result<Answer<Checked>, Misfit> {
         let locale = self.asks.settings.locale;
         asking
             .check(reply, told)
-            .map_err(|unfit| problems(&unfit, locale))
+            .map_err(|unfit| Misfit::once(problems(&unfit, locale)))
     }
 
     /// A gateway between says `cancel` for whatever is no answer, and how it really ended beside it.
@@ -258,7 +259,10 @@ impl Call {
             }),
             // Nobody put it away: the call was given up, or the gateway ends.
             Some("withdrawn") => Err(AskError::Gone),
-            Some("unavailable") => Err(self.nobody(Nobody::Undeclared(asking.mode()), asking)),
+            Some("unavailable") => Err(AskError::Unavailable {
+                why: Nobody::Unreached,
+                required: None,
+            }),
             _ => Ok(()),
         }
     }
@@ -284,8 +288,16 @@ impl Call {
             ) {
                 Err(NotForModels::Link) => Nobody::Link,
                 _ if self.method != Method::Tool => Nobody::NotATool,
-                Err(NotForModels::Secret) => Nobody::Secret,
-                Err(NotForModels::Destructive) => Nobody::Destructive,
+                Err(NotForModels::Secret) => {
+                    unreachable!("no form that asks for a secret is built")
+                }
+                Err(NotForModels::Destructive) => {
+                    match (asking.dangerous, self.hints.destructive) {
+                        (true, Some(false)) => Nobody::Contradictory,
+                        (true, _) => Nobody::Dangerous,
+                        (false, _) => Nobody::Destructive,
+                    }
+                }
                 Ok(()) => return Ok(Carrier::Model),
             }
         };

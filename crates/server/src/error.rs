@@ -1,10 +1,12 @@
 //! Why an ask has no answer.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
+use midcall_core::catalog::Locale;
 use midcall_core::wire::{ElicitRequestParams, MissingClientCapability, Mode, Modes, Revision};
 use midcall_core::wire::{UrlElicitationRequired, code};
-use midcall_core::{FormError, Unfit, Words};
+use midcall_core::{FormError, Secret, Unfit, Words};
 use rmcp::ErrorData;
 use rmcp::handler::server::tool::IntoCallToolResult;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ErrorCode};
@@ -151,7 +153,7 @@ fn seconds(time: Duration) -> String {
 /// ```
 /// use midcall_server::{AskError, Nobody};
 /// fn is_for_a_human(error: &AskError) -> bool {
-///     matches!(error, AskError::Unavailable { why: Nobody::Destructive | Nobody::Secret, .. })
+///     matches!(error, AskError::Unavailable { why: Nobody::Destructive | Nobody::Dangerous, .. })
 /// }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -163,9 +165,22 @@ pub enum Nobody {
     /// A link is opened by a person in their client, not by a model.
     #[error("the client cannot open links, and a model must not")]
     Link,
-    /// A secret is never asked for through a model.
-    #[error("the client does not ask, and a model must not hear a secret")]
-    Secret,
+    /// The client declares elicitation, and says that it could reach nobody: a gateway without a page
+    /// or another way to a person.
+    #[error("the client could reach nobody")]
+    Unreached,
+    /// The question is [dangerous](crate::Question::dangerous), and no model may agree to that.
+    #[error(
+        "the client does not ask, and a model must not agree to a question that is marked as dangerous"
+    )]
+    Dangerous,
+    /// The question is [dangerous](crate::Question::dangerous), and the annotations of its tool say
+    /// `destructiveHint: false`. One of the two is wrong.
+    #[error(
+        "the client does not ask, and a model must not agree to a question that is marked as dangerous, although \
+         its tool says `destructiveHint: false`"
+    )]
+    Contradictory,
     /// A model may not agree to what cannot be undone.
     #[error("the client does not ask, and a model must not agree to what may destroy something")]
     Destructive,
@@ -212,11 +227,24 @@ pub enum Unaskable {
         /// A JSON Pointer: `/address/city`.
         path: String,
         /// What is wrong with it, and what to do.
-        why: &'static str,
+        why: Cow<'static, str>,
     },
     /// The schema is no form, or too large for one.
     #[error("the form cannot be asked: {0}")]
     Form(#[from] FormError),
+    /// A field that asks for a secret. The specification forbids that: the answer passes through the
+    /// client and gateways, and often a model reads it. A field is recognized by the words of its
+    /// name, title and description, in ten languages ([`secret`](midcall_core::secret)).
+    #[error(
+        "`{path}` asks for a secret ({}), and a form must not. Let the person type it on a page of your own, by \
+         `ask.link(..)`", Locale::EnUs.say(secret.key(), &[])
+    )]
+    Secret {
+        /// Where it stands, as a JSON Pointer.
+        path: String,
+        /// What kind of secret.
+        secret: Secret,
+    },
     /// A choice without options.
     #[error("there is nothing to choose from: give at least one option")]
     NoOptions,
@@ -249,12 +277,19 @@ impl AskError {
                 "put the layer around its handler (`handler.with_asks()`), and do not switch it off"
             }
             Self::Unavailable { why, .. } => match why {
-                Nobody::Undeclared(_) | Nobody::Link | Nobody::Secret | Nobody::NotATool => {
+                Nobody::Undeclared(_) | Nobody::Link | Nobody::Dangerous | Nobody::NotATool => {
                     "Use a client that supports elicitation, or put `midcall wrap --` before the server's command"
                 }
                 Nobody::Destructive => {
                     "Use a client that supports elicitation, put `midcall wrap --` before the server's command, \
                      or say in the tool's annotations that it destroys nothing"
+                }
+                Nobody::Contradictory => {
+                    "Use a client that supports elicitation, or put `midcall wrap --` before the server's command. \
+                     In the server's code, one of the two must be wrong"
+                }
+                Nobody::Unreached => {
+                    "Give the client, or the gateway before this server, a way to a person, such as `midcall wrap --ask page`"
                 }
                 Nobody::NoClient => {
                     "Write an answer down for it, or call the tool through a client"

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{Notify, oneshot};
 
-use crate::asking::{Asking, Reply};
+use crate::asking::{Asking, Misfit, Reply};
 use crate::call::Call;
 use crate::observe::Carrier;
 
@@ -15,8 +15,11 @@ use crate::observe::Carrier;
 pub(crate) struct Open {
     pub asking: Arc<Asking>,
     pub carrier: Carrier,
-    pub reply: oneshot::Sender<Box<Reply>>,
+    pub reply: oneshot::Sender<Said>,
 }
+
+/// What its client or its model makes of a question.
+pub(crate) type Said = Box<Result<Reply, Misfit>>;
 
 /// Where the tool puts them.
 #[derive(Default)]

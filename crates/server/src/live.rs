@@ -11,14 +11,14 @@ use rmcp::{ErrorData, Peer, RoleServer};
 use serde_json::Value;
 use tokio_util::task::TaskTracker;
 
-use crate::asking::{Asking, Reply};
+use crate::asking::{Asking, Misfit, Reply};
 use crate::call::Call;
 use crate::error::{AskError, Nobody};
 use crate::kind::Wants;
 
 /// Asks, and waits for what the client says; or what is wrong with that, if a gateway between us
 /// found it out.
-pub(crate) async fn ask(call: &Call, asking: &Asking) -> Result<Result<Reply, String>, AskError> {
+pub(crate) async fn ask(call: &Call, asking: &Asking) -> Result<Result<Reply, Misfit>, AskError> {
     let _turn = call.turn.lock().await;
     let current = call.current().ok_or(AskError::Gone)?;
     let peer = current.peer.clone();
@@ -49,7 +49,7 @@ pub(crate) async fn ask(call: &Call, asking: &Asking) -> Result<Result<Reply, St
     })) = &response
         && let Some(problems) = problems(data, call.asks.settings.locale)
     {
-        return Ok(Err(problems));
+        return Ok(Err(Misfit::once(problems)));
     }
     let result = match response.map_err(|error| failed(error, asking))? {
         ClientResult::ElicitResult(result) => serde_json::to_value(result),

@@ -230,7 +230,7 @@ impl Parked {
                 continue;
             };
             let outcome = outcomes.and_then(|outcomes| outcomes.get(&asking.key).cloned());
-            answered |= state.reply(asking, Reply { result, outcome });
+            answered |= state.reply(asking, Ok(Reply { result, outcome }));
         }
         answered || state.rounds[at].next.is_some() || !state.is_asked(at)
     }
@@ -240,11 +240,17 @@ impl Parked {
         let mut state = self.lock();
         let asking = state.rounds[at].asked[0].clone();
         let outcome = None;
-        let answered = state.reply(&asking, Reply { result, outcome });
+        let answered = state.reply(&asking, Ok(Reply { result, outcome }));
         if answered {
             state.rounds[at].said = Some(digest);
         }
         answered
+    }
+
+    /// What a model says to the question of a round does not fit. `true` if that was the last answer
+    /// that is taken.
+    pub fn misfits(&self, at: usize, problems: &str, digest: [u8; 32]) -> bool {
+        self.lock().misfits(at, problems, digest)
     }
 
     /// A request of the client is there, and waits. None if the call has just made room.

@@ -139,8 +139,8 @@ impl<K: Kind> Question<K> {
         let recalls = !self.rules.is_empty()
             && call.client.modes.form
             && call.client.revision > Revision::V2025_06_18;
-        let mut times = settings.times;
-        for time in 1..=times {
+        let mut time = 1;
+        loop {
             let mut typed = None;
             let read = |checked: Checked| {
                 let content = checked.into_values().into_object();
@@ -151,18 +151,21 @@ impl<K: Kind> Question<K> {
             if let (Err(AskError::Unavailable { why, .. }), Some(_)) = (&answer, &asking.again)
                 && *why == Nobody::NoClient
             {
-                times = time - 1; // What was written down did not fit, and there is nothing else.
+                break; // What was written down did not fit, and there is nothing else.
+            }
+            let misfit = match answer? {
+                Ok(answer) => return Ok(answer),
+                Err(misfit) => misfit,
+            };
+            time += misfit.times;
+            // Another question: an answer to the one before is no answer to this.
+            asking = Arc::new(asking.again(misfit, typed));
+            if asking.chances == 0 {
                 break;
             }
-            let again = match answer? {
-                Ok(answer) => return Ok(answer),
-                Err(problems) => problems,
-            };
-            // Another question: an answer to the one before is no answer to this.
-            asking = Arc::new(asking.again(again, typed));
         }
         Err(AskError::Unfit {
-            times,
+            times: time - 1,
             problems: asking.again.clone().unwrap_or_default(),
         })
     }
@@ -191,6 +194,7 @@ impl<K: Kind> Question<K> {
             wants,
             patience: self.patience(call),
             dangerous: self.dangerous,
+            chances: call.asks.settings.times,
         })
     }
 

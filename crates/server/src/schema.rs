@@ -5,9 +5,10 @@
 //! format. What still cannot be said after that is refused here, with its path, and not when the
 //! first client sees it.
 //!
-//! In: [`of`]. Elsewhere: `schemars`' words in those of MCP (`rewrite`), a form in the words
-//! of a revision (`told`).
+//! In: [`of`]. Elsewhere: `schemars`' words in those of MCP (`rewrite`), what can't be asked
+//! (`refuse`), a form in the words of a revision (`told`).
 
+mod refuse;
 mod rewrite;
 mod told;
 
@@ -15,13 +16,14 @@ use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock, Weak};
 
-use midcall_core::{Extra, Fields, Form, Kind, Limits};
+use midcall_core::{Fields, Form, Kind, Limits};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 use crate::error::Unaskable;
 use crate::token;
+use refuse::refuse;
 pub(crate) use told::Told;
 
 /// A form, and the schema it was read from. No `Debug`: it may start with what somebody typed.
@@ -35,11 +37,7 @@ impl Shape {
     /// Reads a schema in the words of MCP.
     pub fn new(source: Map<String, Value>) -> Result<Self, Unaskable> {
         let form = Form::from_value(Value::Object(source.clone()), &Limits::default())?;
-        refuse(&form.fields, "")?;
-        if let Some(path) = form.unenforced().into_iter().next() {
-            let why = "its rules cannot be enforced in bounded time: simplify its pattern";
-            return Err(Unaskable::Field { path, why });
-        }
+        refuse(&form)?;
         let told = Mutex::default();
         Ok(Self { form, source, told })
     }
@@ -75,8 +73,7 @@ impl Shape {
         Self::shared(self.starting(content))
     }
 
-    /// The same form with what somebody typed already. What they agree to they agree to anew, and a
-    /// secret goes no way twice.
+    /// The same form with what somebody typed already. What they agree to they agree to anew.
     pub fn recalling(&self, mut typed: Map<String, Value>) -> Result<Self, Unaskable> {
         forget(&self.form.fields, &mut typed);
         Self::new(self.starting(typed))
@@ -110,7 +107,6 @@ fn forget(fields: &Fields, typed: &mut Map<String, Value>) {
         match (&field.kind, typed.get_mut(&field.name)) {
             (Kind::Group(inner), Some(Value::Object(typed))) => forget(inner, typed),
             (Kind::Switch, _) => drop(typed.remove(&field.name)),
-            _ if field.secret().is_some() => drop(typed.remove(&field.name)),
             _ => {}
         }
     }
@@ -148,32 +144,6 @@ pub(crate) fn of<T: JsonSchema + 'static>() -> Result<Arc<Shape>, Unaskable> {
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
     known.insert(id, shape.clone());
     Ok(shape)
-}
-
-const NO_FIELD: &str = "the wire has no field for it. Use texts, numbers, booleans, enums without \
-    data, lists of texts or of such enums, or a struct of these";
-
-fn refuse(fields: &Fields, within: &str) -> Result<(), Unaskable> {
-    for field in fields {
-        let name = field.name.replace('~', "~0").replace('/', "~1");
-        let path = format!("{within}/{name}");
-        let why = match &field.kind {
-            Kind::Json(_) => NO_FIELD,
-            Kind::Group(inner) if inner.is_empty() || matches!(inner.extra, Extra::Fitting(_)) => {
-                NO_FIELD
-            }
-            Kind::Group(inner) => {
-                refuse(inner, &path)?;
-                continue;
-            }
-            _ if field.beyond.is_some() => {
-                "it has rules that the wire cannot say: check them with `must`"
-            }
-            _ => continue,
-        };
-        return Err(Unaskable::Field { path, why });
-    }
-    Ok(())
 }
 
 #[cfg(test)]

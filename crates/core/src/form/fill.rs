@@ -128,8 +128,8 @@ impl Field {
         match (&self.kind, value) {
             (_, value) if self.is_blank(value) => true,
             (Kind::Group(fields), Value::Object(values)) => fields.is_untouched(values),
-            (Kind::Choices(_) | Kind::Tags(_), value) => is_empty(value) && !self.takes(value),
-            _ => false,
+            // Where an empty text is no answer, it is how many clients say that there is none.
+            (_, value) => is_empty(value) && !self.takes(value),
         }
     }
 }

@@ -75,6 +75,11 @@ impl Pattern {
         locale.say("mcp.elicitation.tell.pattern", &params)
     }
 
+    /// Whether it is a regular expression of ECMAScript at all, be it one that can't be run here.
+    pub fn is_regex(&self) -> bool {
+        jsonschema_regex::is_valid_ecma_regex(&self.source)
+    }
+
     /// Whether values are held against it. If not, every value passes here.
     pub fn is_enforced(&self) -> bool {
         self.regex().is_some()

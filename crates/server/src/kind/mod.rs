@@ -37,6 +37,7 @@ mod text;
 
 use std::sync::Arc;
 
+use midcall_core::secret;
 use serde_json::{Map, Value, json};
 
 use crate::error::Unaskable;
@@ -126,6 +127,18 @@ pub(crate) fn one(
     const LABEL: usize = 80;
     if !field.contains_key("title") && message.chars().count() <= LABEL {
         field.insert("title".into(), message.into());
+    }
+    // Also where the message is too long for a title. What is chosen or agreed to is no secret.
+    let is_typed = match field.get("type").and_then(Value::as_str) {
+        Some("string") => !field.contains_key("enum") && !field.contains_key("oneOf"),
+        Some("number" | "integer") => true,
+        _ => false,
+    };
+    if let Some(secret) = secret::asks(name, None, Some(message), None)
+        && is_typed
+    {
+        let path = format!("/{name}");
+        return Err(Unaskable::Secret { path, secret });
     }
     let form = json!({"type": "object", "properties": {name: field}, "required": [name]});
     let Value::Object(form) = form else {

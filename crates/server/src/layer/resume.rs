@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
+use midcall_core::catalog::Locale;
 use midcall_core::model::{ModelAnswer, error, unfit};
-use midcall_core::wire::{InputResponses, Members, meta};
+use midcall_core::wire::{ElicitResult, InputResponses, Members, Unreadable, meta};
 use rmcp::model::{InputResponses as Responses, ServerResult};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, Service};
+use serde_json::Value;
 use tokio::time::sleep;
 
 use super::{Layer, complete, round, taken_back};
-use crate::asking::Reply;
+use crate::asking::{Asking, Reply, problems};
 use crate::call::Client;
 use crate::current::Current;
 use crate::model;
@@ -29,6 +31,23 @@ async fn comes_back(waiter: &Waiter, client: Client) {
     }
     sleep(PATIENCE).await;
     waiter.call.outside.begun().await;
+}
+
+/// What a model says, if it fits; or what is wrong with it, for the tool and for the model.
+fn fitting(
+    asking: &Asking,
+    said: Result<ElicitResult, Unreadable>,
+    locale: Locale,
+) -> Result<ElicitResult, (String, Value)> {
+    let result = said.map_err(|why| (why.to_string(), error(&why.to_string())))?;
+    let reply = Reply {
+        result: result.clone(),
+        outcome: None,
+    };
+    match asking.check(reply, None) {
+        Ok(_) => Ok(result),
+        Err(misfit) => Err((problems(&misfit, locale), unfit(&misfit, locale))),
+    }
 }
 
 impl<S: Service<RoleServer>> Layer<S> {
@@ -82,17 +101,14 @@ impl<S: Service<RoleServer>> Layer<S> {
             Some(_) => return say("mcp.elicitation.model.answered"),
             None => {}
         }
-        let result = match sent.result {
+        let result = match fitting(&round.asked[0], sent.result, locale) {
             Ok(result) => result,
-            Err(why) => return Ok(complete(error(&why.to_string()), client)),
+            // That was the last answer that is taken: what the tool makes of it is told.
+            Err((problems, _)) if waiter.misfits(at, &problems, sent.digest) => {
+                return self.go_on(waiter, at, place, client, context).await;
+            }
+            Err((_, told)) => return Ok(complete(told, client)),
         };
-        let reply = Reply {
-            result: result.clone(),
-            outcome: None,
-        };
-        if let Err(problems) = round.asked[0].check(reply, None) {
-            return Ok(complete(unfit(&problems, locale), client));
-        }
         if waiter.say(at, result, sent.digest) {
             return self.go_on(waiter, at, place, client, context).await;
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::task::AbortHandle;
 
-use crate::asking::{Asking, Reply};
+use crate::asking::{Asking, Misfit, Reply};
 use crate::inbox::Open;
 use crate::observe::Carrier;
 use crate::running::Outcome;
@@ -18,6 +18,8 @@ pub(crate) struct Round {
     pub carrier: Carrier,
     /// What a model said, once it did.
     pub said: Option<[u8; 32]>,
+    /// How many answers of a model did not fit.
+    misfits: u32,
     /// The round after it, once there is one.
     pub(super) next: Option<usize>,
 }
@@ -55,13 +57,27 @@ impl First {
 
 impl State {
     /// Gives an answer to the tool, if it still waits for it.
-    pub fn reply(&mut self, asking: &Arc<Asking>, reply: Reply) -> bool {
+    pub fn reply(&mut self, asking: &Arc<Asking>, reply: Result<Reply, Misfit>) -> bool {
         let is_meant = |open: &Open| Arc::ptr_eq(&open.asking, asking);
         let Some(found) = self.open.iter().position(is_meant) else {
             return false;
         };
         let open = self.open.remove(found);
         open.reply.send(Box::new(reply)).is_ok()
+    }
+
+    /// An answer of a model to a round does not fit. `true` if that was the last that is taken: the
+    /// tool hears it then.
+    pub fn misfits(&mut self, at: usize, problems: &str, digest: [u8; 32]) -> bool {
+        let asking = self.rounds[at].asked[0].clone();
+        let times = self.rounds[at].misfits + 1;
+        self.rounds[at].misfits = times;
+        let is_last = times >= asking.chances;
+        let problems = problems.to_owned();
+        if is_last && self.reply(&asking, Err(Misfit { problems, times })) {
+            self.rounds[at].said = Some(digest);
+        }
+        is_last
     }
 
     /// Whether the tool still waits for an answer to some question of a round.
@@ -99,6 +115,7 @@ impl State {
             asked,
             carrier,
             said: None,
+            misfits: 0,
             next: None,
         };
         self.rounds.reserve_exact(1);

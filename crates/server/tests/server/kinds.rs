@@ -275,7 +275,8 @@ async fn nobody_types_twice_what_was_fine() {
         Client::V2025_11_25,
         Client::V2026_07_28,
     ] {
-        let typed = |age| json!({"name": "Ana", "address": {"city": "Lisbon"}, "password": "hunter2", "age": age, "terms": true});
+        let typed =
+            |age| json!({"name": "Ana", "address": {"city": "Lisbon"}, "age": age, "terms": true});
         let person = Person::answers(typed(17)).then_answers(typed(18));
         let told = one(client, "account", &person).await;
         assert!(told.contains("age: 18"), "{told}");
@@ -296,9 +297,6 @@ async fn nobody_types_twice_what_was_fine() {
             ("address.city", &json!("Lisbon")),
             ("age", &json!(17)),
         ];
-        assert_eq!(
-            starts, expected,
-            "{client}: neither the secret nor what was agreed to"
-        );
+        assert_eq!(starts, expected, "{client}: not what was agreed to");
     }
 }

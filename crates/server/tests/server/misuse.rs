@@ -74,8 +74,9 @@ async fn an_answer_from_another_session_is_refused_and_the_question_stays_open()
 #[tokio::test]
 async fn content_that_does_not_fit_is_refused_and_the_question_stays_open() {
     for client in MODELS {
+        let asks = Asks::new().times(7); // Six do not fit, and then one does.
         let connected = client
-            .connect(World::default().with_asks(), &Person::quiet())
+            .connect(asks.around(World::default()), &Person::quiet())
             .await;
         let asked = pending(&connected, "wizard").await;
         for content in [
@@ -207,7 +208,7 @@ async fn names_that_nobody_was_given_are_refused() {
 }
 
 #[tokio::test]
-async fn a_model_neither_destroys_nor_hears_secrets_nor_opens_links() {
+async fn a_model_neither_destroys_nor_opens_links() {
     for client in MODELS {
         let connected = client
             .connect(World::default().with_asks(), &Person::quiet())
@@ -216,17 +217,12 @@ async fn a_model_neither_destroys_nor_hears_secrets_nor_opens_links() {
             (
                 "delete",
                 json!({}),
-                "a model must not agree to what may destroy something",
+                "a model must not agree to a question that is marked as dangerous",
             ),
             (
                 "plain",
                 json!({}),
                 "a model must not agree to what may destroy something",
-            ),
-            (
-                "one",
-                json!({"kind": "secret"}),
-                "a model must not hear a secret",
             ),
             (
                 "sign_in",

@@ -83,7 +83,6 @@ pub struct Author {
 pub struct Account {
     name: String,
     address: Address,
-    password: String,
     age: u8,
     terms: bool,
 }
@@ -185,7 +184,6 @@ impl World {
             ),
             "short" => shown(ask.text("Quick?").within(Duration::from_secs(30)).await?),
             "id" => shown(ask.text("Which city?").id("city").await?),
-            "secret" => shown(ask.text("What is your password?").await?),
             "none" => shown(
                 ask.select("Nothing to choose", Vec::<String>::new())
                     .await?,

@@ -24,15 +24,6 @@ pub struct Report {
 }
 
 #[derive(Deserialize, JsonSchema)]
-pub struct Login {
-    #[schemars(title = "User")]
-    pub user: String,
-    #[schemars(title = "Password")]
-    #[serde(rename = "password")]
-    _password: String,
-}
-
-#[derive(Deserialize, JsonSchema)]
 pub struct Invitation {
     #[schemars(title = "Until when")]
     pub until: Option<String>,

@@ -92,6 +92,16 @@ pub fn headers() -> Value {
     })
 }
 
+/// A password, which no form may ask for: `midcall-server` refuses to.
+pub fn secret() -> Value {
+    let fields = json!({"user": {"type": "string", "title": "User"},
+        "password": {"type": "string", "title": "Password"}});
+    json!({
+        "message": "Sign in to go on.",
+        "requestedSchema": {"type": "object", "properties": fields, "required": ["user", "password"]}
+    })
+}
+
 /// Words that want to be more than words.
 pub fn hostile() -> Value {
     let fields = json!({
