@@ -81,8 +81,16 @@ impl Session {
 
     /// The calls that a server's request can have come up in.
     pub(super) fn origin(&self, from: ServerId, during: Option<&Id>) -> Origin {
-        let known = during.and_then(|id| self.ledger.calls.at_server(from, id));
-        known.map_or_else(|| self.ledger.origin(from), Origin::Only)
+        let calls = &self.ledger.calls;
+        let origin = self.ledger.origin(from);
+        let known = during.and_then(|id| calls.at_server(from, id));
+        // Once another window has a call open here, nobody could tell any more.
+        let only = || {
+            let mut candidates = calls.candidates(origin);
+            candidates.next().filter(|_| candidates.next().is_none())
+        };
+        let known = known.or_else(|| self.is_shared.then(only).flatten());
+        known.map_or(origin, Origin::Only)
     }
 
     /// True if a request of the server may belong to any of several clients. A round belongs to its call.

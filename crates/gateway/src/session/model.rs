@@ -264,6 +264,7 @@ impl Session {
             } => *told_in == call,
             Place::Model { told_in: None, .. } => match question.origin {
                 Origin::Only(only) => only == call,
+                Origin::Before(..) if self.is_shared => false, // It may be another window's.
                 Origin::Before(at, next) => at == server && call < next,
             },
             Place::Client { .. } | Place::Desk(_) | Place::Undecided => false,

@@ -228,6 +228,7 @@ impl Session {
         let names = |question: &&Question| match (question.origin, &question.wanted_by) {
             (_, WantedBy::Round(of, _) | WantedBy::Approval(of) | WantedBy::Link(of)) => *of == id,
             (Origin::Only(only), _) => only == id,
+            (Origin::Before(..), _) if self.is_shared => false, // It may be another window's.
             (Origin::Before(server, next), _) => server == call.server && id < next,
         };
         let questions = self.ledger.questions.iter().map(|(_, question)| question);

@@ -41,6 +41,7 @@ mod requests_own;
 mod server;
 mod task;
 mod walks;
+mod windows;
 
 fn accepted(elicitation: &Elicitation, content: Value) -> Answer {
     let Wanted::Form(form) = &elicitation.wanted else {
