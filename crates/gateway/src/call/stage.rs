@@ -2,6 +2,8 @@
 //!
 //! [`Call::on`] is a table, and the only code that changes a stage.
 
+use std::time::Duration;
+
 use crate::moment::Moment;
 use midcall_core::wire::RequestState;
 use serde_json::Value;
@@ -10,6 +12,9 @@ use super::rounds::{Answers, MOST_PAUSES, MOST_ROUNDS};
 use super::task::Raw;
 use super::{Call, LegacyTask, Rounds, Task};
 use crate::frame::{Frame, Id};
+
+/// How long a server may take to say that a call which was taken back is a task by now.
+const TASK_STARTS: Duration = Duration::from_secs(10 * 60);
 
 /// Where the work on a call is.
 pub enum Stage {
@@ -27,8 +32,11 @@ pub enum Stage {
     Paused(Moment),
     /// The server makes a task of it (2026-07-28).
     Task(Task),
-    /// It was taken back. The server may still say that it has made a task of it.
-    Cancelled(Sent),
+    /// It was taken back. Until then, the server may still say that it has made a task of it.
+    Cancelled {
+        sent: Sent,
+        until: Moment,
+    },
     /// It is over. The result is kept while somebody may come for it.
     Done {
         result: Frame,
@@ -203,10 +211,10 @@ impl Call {
                 Todo::Poll
             }
             (Stage::AtServer(sent), Happened::TakenBack) => {
-                let sent = sent.clone();
-                self.becomes(Stage::Cancelled(sent))
+                let (sent, until) = (sent.clone(), now + TASK_STARTS);
+                self.becomes(Stage::Cancelled { sent, until })
             }
-            (Stage::Cancelled(_) | Stage::Done { .. }, Happened::Over { .. }) => Todo::Nothing,
+            (Stage::Cancelled { .. } | Stage::Done { .. }, Happened::Over { .. }) => Todo::Nothing,
             (_, Happened::Over { result, until }) => self.becomes(Stage::Done { result, until }),
             _ => Todo::Nothing,
         }
@@ -268,7 +276,7 @@ impl Call {
     /// True if Midcall makes a task of it, and the server hasn't said yet what that is called (2025-11-25).
     pub fn is_starting(&self) -> bool {
         match &self.stage {
-            Stage::AtServer(sent) | Stage::Cancelled(sent) => {
+            Stage::AtServer(sent) | Stage::Cancelled { sent, .. } => {
                 sent.task == Some(LegacyTask::Starting)
             }
             _ => false,
@@ -282,7 +290,7 @@ impl Call {
 
     /// True until it is over or taken back.
     pub fn is_open(&self) -> bool {
-        !matches!(self.stage, Stage::Done { .. } | Stage::Cancelled(_))
+        !matches!(self.stage, Stage::Done { .. } | Stage::Cancelled { .. })
     }
 
     /// Until when its result is kept, if it is over.
@@ -296,7 +304,9 @@ impl Call {
     /// When something is to be done about it, whatever else happens.
     pub fn due(&self) -> Option<Moment> {
         let stage = match &self.stage {
-            Stage::Paused(until) | Stage::Done { until, .. } => Some(*until),
+            Stage::Paused(until) | Stage::Done { until, .. } | Stage::Cancelled { until, .. } => {
+                Some(*until)
+            }
             Stage::Task(task) => task.poll_at,
             _ => None,
         };
@@ -308,7 +318,7 @@ impl Call {
     /// The ids that the server may answer by.
     pub fn server_ids(&self) -> impl Iterator<Item = &Id> {
         let (sent, task) = match &self.stage {
-            Stage::AtServer(sent) | Stage::Cancelled(sent) => (Some(&sent.id), None),
+            Stage::AtServer(sent) | Stage::Cancelled { sent, .. } => (Some(&sent.id), None),
             Stage::Task(task) => (None, Some(task)),
             _ => (None, None),
         };

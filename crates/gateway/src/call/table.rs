@@ -410,7 +410,7 @@ impl Sweeps {
         }
         self.open += usize::from(call.is_open());
         self.let_go += usize::from(is_let_go(call));
-        self.cancelled += usize::from(matches!(call.stage(), Stage::Cancelled(_)));
+        self.cancelled += usize::from(matches!(call.stage(), Stage::Cancelled { .. }));
         self.loud.extend(loud(id, call));
         self.followed += followed(call);
     }
@@ -428,7 +428,7 @@ impl Sweeps {
         }
         self.open -= usize::from(call.is_open());
         self.let_go -= usize::from(is_let_go(call));
-        self.cancelled -= usize::from(matches!(call.stage(), Stage::Cancelled(_)));
+        self.cancelled -= usize::from(matches!(call.stage(), Stage::Cancelled { .. }));
         if let Some(loud) = loud(id, call) {
             self.loud.remove(&loud);
         }
@@ -448,7 +448,7 @@ fn client_ids(call: &Call) -> impl Iterator<Item = &Id> {
 
 /// What a client can come back for a call by. For one that was taken back, nobody can.
 fn names(call: &Call) -> impl Iterator<Item = Name> {
-    let is_cancelled = matches!(call.stage(), Stage::Cancelled(_));
+    let is_cancelled = matches!(call.stage(), Stage::Cancelled { .. });
     call.audience.all_names().filter(move |_| !is_cancelled)
 }
 

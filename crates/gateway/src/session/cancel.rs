@@ -122,7 +122,7 @@ impl Session {
             .ledger
             .calls
             .get(id)
-            .is_some_and(|call| matches!(call.stage(), Stage::Cancelled(_)));
+            .is_some_and(|call| matches!(call.stage(), Stage::Cancelled { .. }));
         if !is_kept {
             self.ledger.calls.close(id);
         }

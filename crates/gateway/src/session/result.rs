@@ -249,7 +249,7 @@ impl Session {
             return;
         };
         match call.stage() {
-            Stage::Cancelled(_) => return self.returned_late(id, members, out),
+            Stage::Cancelled { .. } => return self.returned_late(id, members, out),
             Stage::Task(_) => return self.told_of_task(now, id, at, members, out),
             _ => {}
         }

@@ -74,7 +74,7 @@ impl Session {
         let Some(call) = self.ledger.calls.get(id) else {
             return;
         };
-        if let Stage::Done { until, .. } = call.stage() {
+        if let Stage::Done { until, .. } | Stage::Cancelled { until, .. } = call.stage() {
             if *until <= now {
                 self.ledger.calls.close(id);
             }

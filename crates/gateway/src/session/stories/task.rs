@@ -1,5 +1,7 @@
 //! Tools that can only be called as tasks, for clients that make calls.
 
+use std::time::Duration;
+
 use midcall_core::Answer;
 use midcall_desk::Outcome;
 use serde_json::{Value, json};
@@ -135,4 +137,43 @@ fn a_call_that_is_taken_back_takes_its_task_with_it() {
     );
     assert_eq!(world.told_server()["params"], json!({"taskId": "late"}));
     assert!(world.to_client.is_empty());
+}
+
+#[test]
+fn a_call_that_was_taken_back_and_never_answered_is_forgotten_after_a_while() {
+    let cancel = |id: u64| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    let (mut world, _) = world();
+    let taken_back = |world: &mut World, id: u64| {
+        world.client(call(id, "research"));
+        let start = world.told_server();
+        world.client(cancel(id));
+        assert_eq!(world.told_server()["params"]["requestId"], start["id"]);
+        start
+    };
+    let late = |world: &mut World, start: &Value| {
+        world.server(
+            json!({"jsonrpc": "2.0", "id": start["id"], "result": {"task": {"taskId": "late"}}}),
+        );
+        std::mem::take(&mut world.to_server)
+    };
+    for id in 1..=1_000 {
+        taken_back(&mut world, id);
+    }
+    let start = taken_back(&mut world, 1_001);
+    assert!(
+        late(&mut world, &start).is_empty(),
+        "there is no room for more"
+    );
+    world.passes(Duration::from_secs(10 * 60));
+    assert_eq!(world.wakes_at(), None);
+    let start = taken_back(&mut world, 1_002);
+    world.passes(Duration::from_secs(10 * 60 - 1));
+    let [end] = &late(&mut world, &start)[..] else {
+        panic!("the task is ended");
+    };
+    assert_eq!(
+        (&end["method"], &end["params"]),
+        (&json!("tasks/cancel"), &json!({"taskId": "late"}))
+    );
+    assert_eq!(world.wakes_at(), None);
 }
