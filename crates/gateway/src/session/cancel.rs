@@ -266,9 +266,12 @@ impl Session {
             }
             return;
         }
-        if self.passed.is(from, &id) {
-            self.passed.remove(&id);
-            return out.push(Output::ToClient(frame.clone()));
+        if let Some(known) = self.passed.take_back(from, &id) {
+            let told = match known == id {
+                true => Some(frame.clone()),
+                false => frame.with(&["params", "requestId"], known.as_json()),
+            };
+            return out.extend(told.map(Output::ToClient));
         }
         if is_modern {
             // Else it ends a subscription: of the client's if it has the same words, or of ours.

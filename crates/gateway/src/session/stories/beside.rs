@@ -216,3 +216,40 @@ fn a_refusal_in_company_is_still_one() {
     assert_eq!(world.told_beside()["method"], "server/discover");
     assert_eq!(world.told_client()["method"], "elicitation/create");
 }
+
+#[test]
+fn a_request_is_taken_back_by_the_id_that_the_client_knows() {
+    let mut world = World::new("client,page");
+    world.client(initialize(0, json!({"elicitation": {}, "sampling": {}})));
+    world.server_answers(initialized());
+    world.to_client.clear();
+    world.client(
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "rounds"}}),
+    );
+    let sent = world.told_server();
+    world.server(json!({"jsonrpc": "2.0", "id": sent["id"], "error": {"code": -32603, "message": "Handler returned an invalid result"}}));
+    let probe = world.told_beside();
+    world.beside(json!({"jsonrpc": "2.0", "id": probe["id"], "result": discovered()}));
+    world.to_beside.clear();
+    let cancelled = |id: &Value| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    for (method, params) in [
+        ("sampling/createMessage", json!({"messages": []})),
+        ("elicitation/create", day()),
+    ] {
+        // Both processes use the same id.
+        let request = json!({"jsonrpc": "2.0", "id": 5, "method": method, "params": params});
+        world.server(request.clone());
+        assert_eq!(world.told_client(), request);
+        world.beside(request);
+        let other = world.told_client();
+        assert_eq!(other["method"], method);
+        assert_ne!(other["id"], 5);
+        world.beside(cancelled(&json!(5)));
+        assert_eq!(world.told_client(), cancelled(&other["id"]));
+        // The answer of a client that didn't hear that in time is for nobody.
+        world.client(json!({"jsonrpc": "2.0", "id": other["id"], "result": {}}));
+        assert!(world.to_beside.is_empty() && world.to_server.is_empty());
+        world.server(cancelled(&json!(5)));
+        assert_eq!(world.told_client(), cancelled(&json!(5)));
+    }
+}
