@@ -28,7 +28,7 @@ struct Index {
     /// By the ids that a server answers by.
     at_server: HashMap<(ServerId, Id), CallId>,
     /// By what a server says its progress by.
-    tokens: BTreeSet<(Box<[u8]>, CallId)>,
+    tokens: BTreeSet<(Id, CallId)>,
     /// By what the client comes back with.
     names: HashMap<Name, CallId>,
     /// Those that a server has, the oldest first.
@@ -169,8 +169,10 @@ impl Calls {
         self.index.at_server.get(&(server, id.clone())).copied()
     }
 
+    /// The call that a server speaks of by a token, as JSON.
     pub fn by_token(&self, token: &[u8]) -> Option<CallId> {
-        let all = (token.into(), CallId(0))..=(token.into(), CallId(u64::MAX));
+        let token = Id::read(token)?;
+        let all = (token.clone(), CallId(0))..=(token, CallId(u64::MAX));
         self.index.tokens.range(all).next_back().map(|(_, id)| *id)
     }
 
@@ -341,7 +343,7 @@ impl Index {
             self.at_server.insert((call.server, at.clone()), id);
         }
         if let Some(token) = token(call) {
-            self.tokens.insert((token.into(), id));
+            self.tokens.insert((token, id));
         }
         for name in names(call) {
             self.names.insert(name, id);
@@ -369,7 +371,7 @@ impl Index {
             self.at_server.remove(&(call.server, at.clone()));
         }
         if let Some(token) = token(call) {
-            self.tokens.remove(&(token.into(), id));
+            self.tokens.remove(&(token, id));
         }
         for name in names(call) {
             self.names.remove(&name);
@@ -465,8 +467,10 @@ fn legacy_task(call: &Call) -> Option<&str> {
     }
 }
 
-fn token(call: &Call) -> Option<&[u8]> {
-    call.request.token.as_deref().filter(|_| call.is_open())
+/// What a server says its progress by. Peers write tokens again as they do ids.
+fn token(call: &Call) -> Option<Id> {
+    let token = call.request.token.as_deref().filter(|_| call.is_open());
+    Id::read(token?)
 }
 
 fn held(call: &Call) -> Option<Moment> {

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde_json::value::RawValue;
+
 use crate::token::Token;
 
 /// The id of a request, written in one way. Peers parse ids and write them again, so `1.0` may
@@ -26,14 +28,18 @@ impl Id {
             }
             b'"' => text.into(),
             b'-' | b'0'..=b'9' if text.contains(['.', 'e', 'E']) => {
-                let number: f64 = serde_json::from_str(text).ok()?;
-                // Beyond this a double has no digits of its own to compare.
-                if number.fract() == 0.0 && number.abs() < 9.0e15 {
-                    format!("{number:.0}").into()
-                } else {
-                    number.to_string().into()
+                serde_json::from_str::<&RawValue>(text).ok()?;
+                match serde_json::from_str::<f64>(text) {
+                    // Beyond this a double has no digits of its own to compare.
+                    Ok(number) if number.fract() == 0.0 && number.abs() < 9.0e15 => {
+                        format!("{:.0}", number + 0.0).into()
+                    }
+                    Ok(number) => number.to_string().into(),
+                    // No double is so large, so whoever answers has kept it as it is.
+                    Err(_) => text.into(),
                 }
             }
+            b'-' if text == "-0" => "0".into(),
             b'-' | b'0'..=b'9' => text.into(),
             _ => return None,
         };
@@ -98,6 +104,9 @@ mod tests {
             ("1", "1.0"),
             ("10", "1e1"),
             ("-0.0", "-0"),
+            ("0", "-0"),
+            ("0", "-0e7"),
+            ("1e400", "1e400"),
             (r#""a""#, r#""\u0061""#),
             (r#""a/b""#, r#""a\/b""#),
         ] {
@@ -110,6 +119,7 @@ mod tests {
         for (one, other) in [
             ("1", r#""1""#),
             ("1", "1.5"),
+            ("1e400", "1e401"),
             ("9007199254740993", "9007199254740992"),
             (r#""a""#, r#""A""#),
         ] {
@@ -119,7 +129,7 @@ mod tests {
                 "{one} {other}"
             );
         }
-        for nothing in ["null", "true", "{}", "[]", ""] {
+        for nothing in ["null", "true", "{}", "[]", "", "1.", "1e", "-.5"] {
             assert_eq!(Id::read(nothing.as_bytes()), None, "{nothing}");
         }
     }

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use crate::moment::Moment;
 use midcall_core::wire::code;
 use midcall_desk::Withdrawn;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::ask::MOST_QUESTIONS;
@@ -148,8 +149,8 @@ impl Session {
         };
         match &*told.status {
             "completed" => {
-                let result = told.result.unwrap_or_else(|| json!({}));
-                self.finish(now, id, Frame::result(&Id::from(0), &result), out);
+                let result = told.result.as_deref().map_or("{}", RawValue::get);
+                self.finish(now, id, Frame::raw_result(&Id::from(0), result), out);
             }
             "failed" => {
                 let error = told

@@ -6,6 +6,7 @@ use memchr::memmem;
 use midcall_core::is_ambiguous;
 use midcall_core::wire::{InputRequiredResult, JsonObject, Revision, TASKS_EXTENSION, meta};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{Offer, Returned, ServerFacts};
@@ -24,7 +25,7 @@ pub struct TaskTold {
     pub status: String,
     pub poll_interval_ms: Option<u64>,
     pub input_requests: Option<Value>,
-    pub result: Option<Value>,
+    pub result: Option<Box<RawValue>>,
     pub error: Option<Value>,
 }
 
@@ -172,7 +173,7 @@ fn about(
     if let Some(answers) = answers {
         put_outcomes(&mut params, answers);
     }
-    let params = serde_json::value::RawValue::from_string(params.write());
+    let params = RawValue::from_string(params.write());
     Frame::request(id, method, &params.expect("an object is JSON"))
 }
 

@@ -23,6 +23,7 @@ mod during;
 mod eras;
 mod hints;
 mod hostile;
+mod ids;
 mod level;
 mod links;
 mod model;
