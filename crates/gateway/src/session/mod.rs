@@ -14,6 +14,7 @@ mod call;
 mod cancel;
 mod client;
 mod confirm;
+mod initialize;
 mod level;
 mod links;
 mod listing;
