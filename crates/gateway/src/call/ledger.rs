@@ -114,3 +114,21 @@ impl Ledger {
         }
     }
 }
+
+#[cfg(test)]
+thread_local! {
+    /// How often a call, a question or a tool was looked at.
+    static LOOKS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// A call, a question or a tool is looked at.
+#[cfg(test)]
+pub fn look() {
+    LOOKS.set(LOOKS.get() + 1);
+}
+
+/// How often that was done in this thread.
+#[cfg(test)]
+pub fn looks() -> u64 {
+    LOOKS.get()
+}

@@ -21,6 +21,8 @@ mod task;
 pub use audience::{AWAY, Audience, Waiter};
 pub use ended::{EndedQuestion, How};
 pub use hear::with_outcome;
+#[cfg(test)]
+pub use ledger::looks;
 pub use ledger::{Ability, Ledger, Named};
 pub use made_tasks::MadeTask;
 pub use name::{GivenName, Name, NameChange, NameUse};

@@ -1,6 +1,6 @@
 //! Questions that aren't answered yet, the oldest first, and what every message wants to know of them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use crate::moment::Moment;
 
@@ -22,13 +22,34 @@ pub struct Questions {
     of_call: HashMap<CallId, BTreeSet<QuestionId>>,
     /// By the ids of the servers' requests.
     asked_by: HashMap<(ServerId, Id), QuestionId>,
-    /// By the ids of the requests that the client got.
-    asked_to: HashMap<Id, QuestionId>,
-    /// By what the model answers by.
-    names: HashMap<Name, QuestionId>,
+    told: Told,
     /// Names that came or went.
     pub renamed: Vec<Name>,
     early: Early,
+}
+
+/// Questions as the client and its model know them.
+#[derive(Default, PartialEq)] // No Debug: names are made of secrets.
+struct Told {
+    /// By the ids of the requests that the client got.
+    requests: HashMap<Id, QuestionId>,
+    /// What questions are called in the results of calls that tell them.
+    keys: HashSet<(CallId, String)>,
+    /// Those for the model, by the call in whose result it hears or heard of them.
+    for_model: BTreeSet<(ToldIn, QuestionId)>,
+    /// By what the model answers by.
+    names: HashMap<Name, QuestionId>,
+}
+
+/// The call in whose result a model hears of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum ToldIn {
+    /// It has heard of it in this one.
+    Already(CallId),
+    /// It will hear of it in this one.
+    Only(CallId),
+    /// It will hear of it in one that came before this one.
+    Before(ServerId, CallId),
 }
 
 /// Cancellations that overtook their questions. `rmcp` writes each message in a task of its own.
@@ -52,11 +73,16 @@ impl Questions {
     }
 
     pub fn get(&self, id: QuestionId) -> Option<&Question> {
+        #[cfg(test)]
+        super::ledger::look();
         self.open.get(&id)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (QuestionId, &Question)> {
-        self.open.iter().map(|(id, question)| (*id, question))
+        let each = self.open.iter();
+        #[cfg(test)]
+        let each = each.inspect(|_| super::ledger::look());
+        each.map(|(id, question)| (*id, question))
     }
 
     pub fn len(&self) -> usize {
@@ -89,7 +115,7 @@ impl Questions {
     /// Takes all of them out.
     pub fn drain(&mut self) -> Vec<(QuestionId, Question)> {
         let open = std::mem::take(&mut self.open);
-        self.renamed.extend(self.names.keys());
+        self.renamed.extend(self.told.names.keys());
         *self = Self {
             last: self.last,
             early: std::mem::take(&mut self.early),
@@ -117,7 +143,7 @@ impl Questions {
 
     /// True if the client has one of them in a request, which it hasn't answered yet.
     pub fn are_with_client(&self) -> bool {
-        !self.asked_to.is_empty()
+        !self.told.requests.is_empty()
     }
 
     /// What belongs to a call.
@@ -155,12 +181,35 @@ impl Questions {
 
     /// The question that the client got in a request.
     pub fn asked_to(&self, id: &Id) -> Option<QuestionId> {
-        self.asked_to.get(id).copied()
+        self.told.requests.get(id).copied()
+    }
+
+    /// The first question that the model hears of in the result of a call, or has heard of in it. Where several windows
+    /// share the server (`is_shared`), one that may have come up in another call may be another window's.
+    pub fn to_be_told(
+        &self,
+        call: CallId,
+        server: ServerId,
+        is_shared: bool,
+    ) -> Option<QuestionId> {
+        let of = |told_in| (told_in, QuestionId::default())..=(told_in, QuestionId(u64::MAX));
+        let first = ToldIn::Before(server, CallId(call.0 + 1));
+        let last = ToldIn::Before(server, CallId(u64::MAX));
+        let before = (first, QuestionId::default())..=(last, QuestionId(u64::MAX));
+        let own = [of(ToldIn::Already(call)), of(ToldIn::Only(call))];
+        let ranges = own.into_iter().chain((!is_shared).then_some(before));
+        let found = ranges.filter_map(|range| self.told.for_model.range(range).next());
+        found.map(|(_, id)| *id).min()
+    }
+
+    /// True if a question is called so in the result of a call.
+    pub fn has_key(&self, call: CallId, key: &str) -> bool {
+        self.told.keys.contains(&(call, key.to_owned()))
     }
 
     /// The question that the model answers by a name.
     pub fn named(&self, name: Name) -> Option<QuestionId> {
-        self.names.get(&name).copied()
+        self.told.names.get(&name).copied()
     }
 
     /// A server cancelled a question that isn't open. Unless it is over, it may still come.
@@ -193,10 +242,16 @@ impl Questions {
             self.asked_by.insert((server, request.clone()), id);
         }
         if let Some(request) = question.request_id() {
-            self.asked_to.insert(request.clone(), id);
+            self.told.requests.insert(request.clone(), id);
+        }
+        self.told
+            .for_model
+            .extend(told_in(question).map(|call| (call, id)));
+        if let Some((call, key)) = question.told_in_round() {
+            self.told.keys.insert((call, key.to_owned()));
         }
         if let Place::Model { name, .. } = question.place {
-            self.names.insert(name, id);
+            self.told.names.insert(name, id);
             self.renamed.push(name);
         }
     }
@@ -221,10 +276,16 @@ impl Questions {
             self.asked_by.remove(&(server, request.clone()));
         }
         if let Some(request) = question.request_id() {
-            self.asked_to.remove(request);
+            self.told.requests.remove(request);
+        }
+        if let Some(call) = told_in(question) {
+            self.told.for_model.remove(&(call, id));
+        }
+        if let Some((call, key)) = question.told_in_round() {
+            self.told.keys.remove(&(call, key.to_owned()));
         }
         if let Place::Model { name, .. } = question.place {
-            self.names.remove(&name);
+            self.told.names.remove(&name);
             self.renamed.push(name);
         }
     }
@@ -241,8 +302,7 @@ impl Questions {
         assert_eq!(self.before, made.before);
         assert_eq!(self.of_call, made.of_call);
         assert_eq!(self.asked_by, made.asked_by);
-        assert_eq!(self.asked_to, made.asked_to);
-        assert!(self.names == made.names);
+        assert!(self.told == made.told);
     }
 }
 
@@ -251,6 +311,24 @@ fn before(question: &Question) -> Option<(ServerId, CallId)> {
     match (&question.wanted_by, question.origin) {
         (WantedBy::Request(..) | WantedBy::Sampling(..), Origin::Before(server, call)) => {
             Some((server, call))
+        }
+        _ => None,
+    }
+}
+
+/// Where the model hears of a question, if it is for the model.
+fn told_in(question: &Question) -> Option<ToldIn> {
+    match (&question.place, question.origin) {
+        (
+            Place::Model {
+                told_in: Some(call),
+                ..
+            },
+            _,
+        ) => Some(ToldIn::Already(*call)),
+        (Place::Model { told_in: None, .. }, Origin::Only(call)) => Some(ToldIn::Only(call)),
+        (Place::Model { told_in: None, .. }, Origin::Before(server, next)) => {
+            Some(ToldIn::Before(server, next))
         }
         _ => None,
     }

@@ -33,12 +33,27 @@ struct Index {
     names: HashMap<Name, CallId>,
     /// Those that a server has, the oldest first.
     open_at: BTreeSet<(ServerId, CallId)>,
+    waited: Waited,
     /// How many calls of each tool a server has.
     tools: BTreeMap<ToolAt, usize>,
     /// How many calls Midcall makes each task of a server for (2025-11-25).
     tasks: HashMap<String, usize>,
     /// Those in which the client can be asked something, the one that the next question goes to first.
     askable: BTreeSet<(Ability, Order, CallId)>,
+}
+
+/// Calls by the server that has them, the oldest first.
+type CallsAt = BTreeSet<(ServerId, CallId)>;
+
+/// Calls that a server has, by who waits for them.
+#[derive(Default, PartialEq, Debug)]
+struct Waited {
+    /// Those whose results some request collects.
+    collected: CallsAt,
+    /// Those of tools that the client waits for by the request that made them.
+    by_maker: CallsAt,
+    /// The same, and those that it may come back for.
+    tellable: CallsAt,
 }
 
 /// What has to be done about calls at some time, and how many there are of a kind.
@@ -101,11 +116,16 @@ impl Calls {
     }
 
     pub fn get(&self, id: CallId) -> Option<&Call> {
+        #[cfg(test)]
+        super::ledger::look();
         self.table.get(&id)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (CallId, &Call)> {
-        self.table.iter().map(|(id, call)| (*id, call))
+        let each = self.table.iter();
+        #[cfg(test)]
+        let each = each.inspect(|_| super::ledger::look());
+        each.map(|(id, call)| (*id, call))
     }
 
     /// Changes a call, and gives what came of that.
@@ -206,6 +226,37 @@ impl Calls {
         only.into_iter().chain(before)
     }
 
+    /// The first call that a question can have come up in and whose result some request collects.
+    pub fn collected(&self, origin: Origin) -> Option<CallId> {
+        self.first(origin, &self.index.waited.collected, is_collected)
+    }
+
+    /// The first call of a tool that a question can have come up in, and that its client waits for by the request which
+    /// made it.
+    pub fn awaited(&self, origin: Origin) -> Option<CallId> {
+        self.first(origin, &self.index.waited.by_maker, is_awaited)
+    }
+
+    /// The same, or one that its client may come back for.
+    pub fn tellable(&self, origin: Origin) -> Option<CallId> {
+        self.first(origin, &self.index.waited.tellable, is_tellable)
+    }
+
+    /// The first call that a question can have come up in, of those that are a certain way: `found` are all of these that
+    /// a server has.
+    fn first(&self, origin: Origin, found: &CallsAt, is: fn(&Call) -> bool) -> Option<CallId> {
+        match origin {
+            Origin::Only(id) => {
+                let call = self.get(id).filter(|call| call.is_open() && is(call));
+                call.map(|_| id)
+            }
+            Origin::Before(server, next) => {
+                let mut found = found.range((server, CallId(0))..(server, next));
+                found.next().map(|(_, id)| *id)
+            }
+        }
+    }
+
     /// The process that works on the calls which a question can have come up in.
     pub fn server_of(&self, origin: Origin) -> ServerId {
         match origin {
@@ -215,23 +266,21 @@ impl Calls {
     }
 
     /// The tools that are called in calls that a question can have come up in: the name of each as JSON, and how often.
-    pub fn tools(&self, origin: Origin) -> Vec<(Option<&[u8]>, usize)> {
-        match origin {
-            Origin::Only(call) => {
-                let call = self.get(call).map(|call| &call.request);
-                let tool = call.filter(|request| request.kind == CallKind::Tool);
-                tool.map(|request| (request.name.as_deref(), 1))
-                    .into_iter()
-                    .collect()
-            }
-            Origin::Before(server, _) => {
-                let tools = self.index.tools.range((server, None)..);
-                let tools = tools.take_while(|((at, _), _)| *at == server);
-                tools
-                    .map(|((_, name), count)| (name.as_deref(), *count))
-                    .collect()
-            }
-        }
+    pub fn tools(&self, origin: Origin) -> impl Iterator<Item = (Option<&[u8]>, usize)> {
+        let (only, before) = match origin {
+            Origin::Only(call) => (self.get(call).map(|call| &call.request), None),
+            Origin::Before(server, _) => (None, Some(server)),
+        };
+        let only = only.filter(|request| request.kind == CallKind::Tool);
+        let only = only.map(|request| (request.name.as_deref(), 1));
+        let before = before.into_iter().flat_map(|server| {
+            let tools = self.index.tools.range((server, None)..);
+            let tools = tools.take_while(move |((at, _), _)| *at == server);
+            #[cfg(test)]
+            let tools = tools.inspect(|_| super::ledger::look());
+            tools.map(|((_, name), count)| (name.as_deref(), *count))
+        });
+        only.into_iter().chain(before)
     }
 
     /// The call that the client is asked in: of those that a question can have come up in, the first that declared
@@ -348,6 +397,11 @@ impl Index {
         for name in names(call) {
             self.names.insert(name, id);
         }
+        for (index, is) in self.waited.each() {
+            if call.is_at_server() && is(call) {
+                index.insert((call.server, id));
+            }
+        }
         if call.is_at_server() {
             self.open_at.insert((call.server, id));
             if call.request.kind == CallKind::Tool {
@@ -376,6 +430,9 @@ impl Index {
         for name in names(call) {
             self.names.remove(&name);
         }
+        for (index, _) in self.waited.each() {
+            index.remove(&(call.server, id));
+        }
         if call.is_at_server() {
             self.open_at.remove(&(call.server, id));
             let tool = (call.server, call.request.name.clone());
@@ -399,6 +456,17 @@ impl Index {
         for ability in abilities(call) {
             self.askable.remove(&(ability, order(call), id));
         }
+    }
+}
+
+impl Waited {
+    /// Each set, and which calls are in it.
+    fn each(&mut self) -> [(&mut CallsAt, fn(&Call) -> bool); 3] {
+        [
+            (&mut self.collected, is_collected),
+            (&mut self.by_maker, is_awaited),
+            (&mut self.tellable, is_tellable),
+        ]
     }
 }
 
@@ -436,6 +504,23 @@ impl Sweeps {
         }
         self.followed -= followed(call);
     }
+}
+
+/// True if some request collects its result.
+fn is_collected(call: &Call) -> bool {
+    let mut waiters = call.audience.waiters().iter();
+    waiters.any(|waiter| waiter.until.is_some())
+}
+
+/// True if it is a tool's, and its client waits for it by the request that made it.
+fn is_awaited(call: &Call) -> bool {
+    call.request.kind == CallKind::Tool && call.audience.maker().is_some()
+}
+
+/// True if it is a tool's, and its client waits for it or may come back.
+fn is_tellable(call: &Call) -> bool {
+    let is_tool = call.request.kind == CallKind::Tool;
+    is_awaited(call) || (is_tool && call.audience.has_names())
 }
 
 /// The ids of the client that lead to a call.

@@ -83,6 +83,11 @@ impl Policy {
         })
     }
 
+    /// True if it says something about some tools only.
+    pub fn minds_tools(&self) -> bool {
+        self.rules.iter().any(|rule| !rule.tool.is_any())
+    }
+
     /// True if it allows some links that are refused elsewhere.
     pub fn allows_links(&self) -> bool {
         self.rules.iter().any(|rule| rule.setting.links.is_some())

@@ -81,6 +81,7 @@ struct Facts {
     policy_confirms: bool,
     policy_restricts: bool,
     allows_links: bool,
+    minds_tools: bool,
     /// The routes that the flags or some rule of the policy allow.
     routes: Vec<Route>,
     added: Modes,
@@ -181,6 +182,11 @@ impl Setup {
         self.facts.policy_restricts
     }
 
+    /// True if it matters to a plan in which tools a question can have come up.
+    pub fn minds_tools(&self) -> bool {
+        self.facts.minds_tools
+    }
+
     /// True if the policy allows some unencrypted links.
     pub fn allows_links(&self) -> bool {
         self.facts.allows_links
@@ -231,6 +237,7 @@ impl Facts {
             policy_confirms: policy.confirms(),
             policy_restricts: policy.restricts(),
             allows_links: policy.allows_links(),
+            minds_tools: policy.minds_tools(),
             routes: [Route::Client, Route::Page, Route::Api, Route::Model]
                 .into_iter()
                 .filter(|route| routes().any(|routes| routes.has(*route)))

@@ -401,22 +401,14 @@ impl Session {
 
     /// What a question is called in a call's round: as its server calls it, if it is that call's, or by a name of ours.
     fn key(&self, call: CallId, wanted_by: &WantedBy, asked: usize) -> String {
-        let questions = &self.ledger.questions;
-        let told = questions.of_call(call);
-        let told = told
-            .iter()
-            .filter_map(|id| questions.get(*id)?.told_in_round());
-        let taken: std::collections::HashSet<&str> = told
-            .filter(|(at, _)| *at == call)
-            .map(|(_, key)| key)
-            .collect();
         let own = match wanted_by {
             WantedBy::Round(of, key) if *of == call => Some(key.clone()),
             _ => None,
         };
         let ours = (asked..).map(|nth| format!("q{nth}"));
         let mut keys = own.into_iter().chain(ours);
-        keys.find(|key| !taken.contains(key.as_str()))
+        let questions = &self.ledger.questions;
+        keys.find(|key| !questions.has_key(call, key))
             .unwrap_or_default()
     }
 
@@ -518,10 +510,13 @@ impl Session {
         }
     }
 
-    /// The tools that are called in these calls.
+    /// The tools that are called in these calls, if any rule is about some tools only.
     pub(super) fn tools_of(&self, origin: Origin) -> Vec<String> {
+        if !self.setup.minds_tools() {
+            return Vec::new();
+        }
         let tools = self.ledger.calls.tools(origin);
-        let named = tools.into_iter().filter_map(|(name, _)| name);
+        let named = tools.filter_map(|(name, _)| name);
         named
             .filter_map(|name| serde_json::from_slice(name).ok())
             .collect()
@@ -530,9 +525,7 @@ impl Session {
     /// The tool that is called in these calls, if there is no doubt about it.
     fn tool_of(&self, origin: Origin) -> Option<String> {
         let tools = self.ledger.calls.tools(origin);
-        let mut named = tools
-            .into_iter()
-            .filter_map(|(name, count)| Some((name?, count)));
+        let mut named = tools.filter_map(|(name, count)| Some((name?, count)));
         let (name, _) = named
             .next()
             .filter(|(_, count)| *count == 1 && named.next().is_none())?;

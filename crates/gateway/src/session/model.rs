@@ -14,9 +14,7 @@ use midcall_desk::{By, Outcome, Route};
 use super::settle::Settled;
 use super::tools::Called;
 use super::{Out, Session};
-use crate::call::{
-    CallId, CallKind, EndedQuestion, How, Name, Named, Origin, Place, Question, QuestionId,
-};
+use crate::call::{CallId, CallKind, EndedQuestion, How, Name, Named, Place, Question, QuestionId};
 use crate::frame::{Frame, Id, Members};
 use crate::route::Plan;
 
@@ -33,13 +31,7 @@ impl Session {
             return Some(false);
         };
         let calls = &self.ledger.calls;
-        let can_be_told = calls.candidates(question.origin).any(|id| {
-            calls.get(id).is_some_and(|call| {
-                let is_tool = call.request.kind == CallKind::Tool;
-                is_tool && (call.audience.has_names() || call.audience.maker().is_some())
-            })
-        });
-        if !can_be_told {
+        if calls.tellable(question.origin).is_none() {
             return Some(false);
         }
         let facts = QuestionFacts::from(elicitation);
@@ -52,7 +44,7 @@ impl Session {
             .listing
             .is_known()
         {
-            let tools = calls.tools(question.origin).into_iter();
+            let tools = calls.tools(question.origin);
             let hints: Vec<_> = tools.map(|(tool, _)| self.tools.hints(tool)).collect();
             return Some(may(&hints));
         }
@@ -84,18 +76,14 @@ impl Session {
         let origin = question.origin;
         let id = self.ledger.questions.add(question);
         let calls = &self.ledger.calls;
-        let collector = calls.candidates(origin).find_map(|call| {
-            let waiters = calls.get(call)?.audience.waiters();
+        let collector = calls.collected(origin).and_then(|id| {
+            let waiters = calls.get(id)?.audience.waiters();
             let collector = waiters.iter().find(|waiter| waiter.until.is_some())?;
-            Some((call, collector.id.clone()))
+            Some((id, collector.id.clone()))
         });
         let maker = || {
-            calls.candidates(origin).find_map(|id| {
-                let call = calls
-                    .get(id)
-                    .filter(|call| call.request.kind == CallKind::Tool)?;
-                Some((id, call.audience.maker()?.id.clone()))
-            })
+            let id = calls.awaited(origin)?;
+            Some((id, calls.get(id)?.audience.maker()?.id.clone()))
         };
         if let Some((call, waiter)) = collector.or_else(maker) {
             self.ledger
@@ -257,22 +245,8 @@ impl Session {
     /// The oldest question for the model that came up in a call.
     pub(super) fn to_be_told(&self, call: CallId) -> Option<QuestionId> {
         let server = self.ledger.calls.get(call)?.server;
-        let is_of = |question: &Question| match &question.place {
-            Place::Model {
-                told_in: Some(told_in),
-                ..
-            } => *told_in == call,
-            Place::Model { told_in: None, .. } => match question.origin {
-                Origin::Only(only) => only == call,
-                Origin::Before(..) if self.is_shared => false, // It may be another window's.
-                Origin::Before(at, next) => at == server && call < next,
-            },
-            Place::Client { .. } | Place::Desk(_) | Place::Undecided => false,
-        };
-        let mut questions = self.ledger.questions.iter();
-        questions
-            .find(|(_, question)| is_of(question))
-            .map(|(id, _)| id)
+        let questions = &self.ledger.questions;
+        questions.to_be_told(call, server, self.is_shared)
     }
 
     /// True if the tool of a call may promise structured content.

@@ -64,3 +64,57 @@ fn so_many_requests_are_open_and_no_more() {
     world.calls(10_000);
     assert!(world.to_client.is_empty(), "there is room again");
 }
+
+/// How often calls, questions and tools are looked at for what a peer says, while so many questions wait in as many calls.
+/// It is told the names by which a model answers them.
+fn looks(crowd: u64, ask: &str, says: impl Fn(&mut World, &mut Vec<Value>)) -> u64 {
+    let mut world = World::new(ask);
+    world.open("2025-11-25", json!({}), "2025-11-25");
+    world.lists(json!([{"name": "look", "annotations": {"readOnlyHint": true}}]));
+    for id in 0..crowd {
+        // What a model may be asked depends on each tool.
+        let tool = match ask {
+            "model" => "look".to_owned(),
+            _ => format!("look{id}"),
+        };
+        world.client(json!({"jsonrpc": "2.0", "id": format!("p{id}"), "method": "prompts/get", "params": {"name": "p"}}));
+        world.client(
+            json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool}}),
+        );
+        world.asks(10_000 + id, day());
+    }
+    let told = std::mem::take(&mut world.to_client).into_iter();
+    let names = told.map(|told| told["result"]["_meta"]["elicitationPending"]["elicitId"].clone());
+    let mut names: Vec<Value> = names.filter(Value::is_string).collect();
+    let mut looks_of = |world: &mut World| {
+        let before = crate::call::looks();
+        says(world, &mut names);
+        crate::call::looks() - before
+    };
+    // The ledger is checked after some events, which looks at everything.
+    (0..3).map(|_| looks_of(&mut world)).min().unwrap()
+}
+
+#[test]
+fn a_question_costs_the_same_however_many_wait() {
+    for ask in ["page", "model"] {
+        let asks = |world: &mut World, names: &mut Vec<Value>| {
+            names.push(Value::Null); // One more.
+            world.asks(100_000 + names.len() as u64, day());
+        };
+        assert_eq!(looks(200, ask, asks), looks(400, ask, asks), "{ask}");
+    }
+}
+
+#[test]
+fn a_model_that_answers_costs_the_same_however_many_questions_wait() {
+    let answers = |world: &mut World, names: &mut Vec<Value>| {
+        let arguments = json!({"elicitId": names.pop(), "action": "cancel"});
+        world.client(
+            json!({"jsonrpc": "2.0", "id": format!("a{}", names.len()), "method": "tools/call",
+            "params": {"name": "sendElicitationResult", "arguments": arguments}}),
+        );
+        assert_eq!(world.to_server.pop().unwrap()["result"]["action"], "cancel");
+    };
+    assert_eq!(looks(200, "model", answers), looks(400, "model", answers));
+}
