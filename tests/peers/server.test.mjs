@@ -87,6 +87,25 @@ for (const [how, through] of Object.entries({ directly: (server) => server, "beh
   });
 }
 
+describe("people who take longer than clients, directly", { concurrency: AT_ONCE }, () => {
+  const GIVES_UP = { timeout: 15_000 };
+  for (const sdk of ["sdk-1", "sdk-1.20"]) {
+    test(`${sdk}: a client that starts its timeout anew with progress waits for its own person`, async () => {
+      const [patient, alone] = [1, 2].map(() => new Model(sdk, example("delete_files"), "{}"));
+      const call = patient.call(DELETE.tool, DELETE.arguments, { ...GIVES_UP, resetTimeoutOnProgress: true });
+      await patient.tells("asked");
+      // Its person types until the same client without that has given up.
+      const { error } = await alone.call(DELETE.tool, DELETE.arguments, GIVES_UP);
+      assert.match(error.message, /timed out/i);
+      patient.gives(accept(DELETING, { confirmed: true }));
+      assert.equal(words(await call), "Deleted 1 files");
+      const { progress } = await patient.tells("progress");
+      assert.match(progress.message ?? "Waiting for a person", /^Waiting for a person/);
+      await patient.leaves();
+    });
+  }
+});
+
 const COLOURS = [accept("Which colour do you like?", { selected: "moss" }), accept("Dark at night?", { confirmed: false })];
 const CHOSEN = "The theme is moss, always light";
 
@@ -199,7 +218,7 @@ test("the tool hears how a question on the page really ended", async () => {
   const call = model.call(DELETE.tool, DELETE.arguments);
   const { id } = await person.sees(DELETING);
   await person.decline(id, "Not today");
-  isError(await call, /^the person was asked and said no$/);
+  isError(await call, /^the person was asked and said no: Not today$/);
   const { state, action } = await person.closed(id);
   assert.deepEqual({ state, action }, { state: "answered", action: "decline" });
   await model.leaves();
