@@ -5,8 +5,8 @@ export const JUNE = "2025-06-18";
 const NOVEMBER = "2025-11-25";
 export const JULY = "2026-07-28";
 
-/** Words that JSON Schema has and MCP has not. The server sends them all the same: see below who hears them. */
-const BEYOND = ["pattern", "multipleOf", "examples"];
+/** Words that JSON Schema has and MCP has not. Legacy clients are sent them all the same: see below who hears them. */
+export const BEYOND = ["pattern", "multipleOf", "examples"];
 
 /**
  * The clients, and what gets lost on the way to their application: the SDKs of TypeScript (since 1.x has the
@@ -19,7 +19,7 @@ export const CLIENTS = {
   python: { revision: NOVEMBER, loses: [] },
   rmcp: { revision: NOVEMBER, loses: BEYOND },
   "sdk-2": { revision: JULY, loses: BEYOND },
-  "python-modern": { revision: JULY, loses: [] },
+  "python-modern": { revision: JULY, loses: BEYOND },
   "rmcp-modern": { revision: JULY, loses: BEYOND },
 };
 

@@ -25,6 +25,9 @@ pub const DESTRUCTIVE: &str = "dev.midcall/destructive";
 /// How the texts of a form should be typed, by their pointers: `{"/story": {"multiline": true,
 /// "placeholder": "Once upon a time"}, "/code": {"secret": true}}`. MCP's schemas have no word for it.
 pub const HINTS: &str = "dev.midcall/hints";
+/// What 2026-07-28 says beside a round, by the keys of its requests: its `elicitation/create` has no
+/// `_meta`. In the revisions before it stands in the question's own.
+const BESIDE: [&str; 2] = [DESTRUCTIVE, HINTS];
 /// What is wrong with an answer: in the result of a tool that a model answers by, and in the data of
 /// the error that a server gets instead of a client's answer.
 pub const PROBLEMS: &str = "dev.midcall/problems";
@@ -61,6 +64,40 @@ pub fn put_outcome(params: &mut JsonObject, key: &str, outcome: Value) {
 /// How long a server wants its question to wait. Zero is not a wait.
 pub(super) fn timeout_ms(meta: Option<&Members>) -> Option<u64> {
     millis(meta?.get(TIMEOUT)?).filter(|ms| *ms > 0)
+}
+
+/// Moves what is said of a question to where a round says it.
+pub(super) fn lift(key: &str, question: &mut Option<Members>, round: &mut Option<Members>) {
+    let Some(said) = question else { return };
+    for name in BESIDE {
+        if let Some(word) = said.0.shift_remove(name) {
+            let round = round.get_or_insert_default();
+            put(object_at(&mut round.0, name), key, word);
+        }
+    }
+    if said.0.is_empty() {
+        *question = None;
+    }
+}
+
+/// Moves what a round says of a question into the question itself. What that says counts.
+pub(super) fn lower(key: &str, round: &mut Option<Members>, question: &mut Option<Members>) {
+    let Some(said) = round else { return };
+    for name in BESIDE {
+        let Some(Value::Object(by_key)) = said.0.get_mut(name) else {
+            continue;
+        };
+        if let Some(word) = by_key.shift_remove(key) {
+            let question = question.get_or_insert_default();
+            question.0.entry(name).or_insert(word);
+        }
+        if by_key.is_empty() {
+            said.0.shift_remove(name);
+        }
+    }
+    if said.0.is_empty() {
+        *round = None;
+    }
 }
 
 fn meta_of(params: &JsonObject) -> Option<&JsonObject> {

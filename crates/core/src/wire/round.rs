@@ -6,7 +6,8 @@ use std::fmt;
 use serde_json::Value;
 
 use super::{
-    Era, InputRequests, InputResponses, JsonObject, Members, Revision, Unreadable, Unsayable,
+    Era, Input, InputRequests, InputResponses, JsonObject, Members, Revision, Unreadable,
+    Unsayable,
     fault::only,
     members::{object, put, put_rest, put_some, take, take_meta, take_text},
     meta,
@@ -70,13 +71,20 @@ impl InputRequiredResult {
         if input_requests.is_none() && request_state.is_none() {
             return Err(Unreadable::NothingAsked);
         }
+        let mut input_requests = match input_requests {
+            Some(requests) => InputRequests::read(requests)?,
+            None => InputRequests::default(),
+        };
+        let mut meta = take_meta(&mut result);
+        for (key, request) in &mut input_requests.0 {
+            if let Input::Elicit(params) = &mut request.input {
+                meta::lower(key, &mut meta, &mut params.meta);
+            }
+        }
         Ok(InputRequiredResult {
-            input_requests: match input_requests {
-                Some(requests) => InputRequests::read(requests)?,
-                None => InputRequests::default(),
-            },
+            input_requests,
             request_state,
-            meta: take_meta(&mut result),
+            meta,
             rest: Members(result),
         })
     }
@@ -85,6 +93,12 @@ impl InputRequiredResult {
     pub fn write(&self, revision: Revision) -> Result<JsonObject, Unsayable> {
         let modern = revision.era() == Era::Modern;
         only(modern, "`input_required` result", revision)?;
+        let (mut input_requests, mut meta) = (self.input_requests.clone(), self.meta.clone());
+        for (key, request) in &mut input_requests.0 {
+            if let Input::Elicit(params) = &mut request.input {
+                meta::lift(key, &mut params.meta, &mut meta);
+            }
+        }
         let mut result = JsonObject::new();
         put(&mut result, "resultType", Self::RESULT_TYPE);
         // At least one of the two must be there, be it an empty one.
@@ -92,11 +106,11 @@ impl InputRequiredResult {
             put(
                 &mut result,
                 "inputRequests",
-                self.input_requests.write(revision)?,
+                input_requests.write(revision)?,
             );
         }
         put_some(&mut result, "requestState", &self.request_state);
-        put_some(&mut result, "_meta", &self.meta);
+        put_some(&mut result, "_meta", &meta);
         put_rest(&mut result, &self.rest);
         Ok(result)
     }
@@ -230,6 +244,39 @@ mod tests {
             "resultType": "input_required", "requestState": "s", "_meta": {meta::TIMEOUT: 60000},
         }));
         assert_eq!(round.unwrap().timeout_ms(), Some(60000));
+    }
+
+    #[test]
+    fn what_is_said_of_a_question_stands_beside_the_round_and_comes_back() {
+        let question = |meta: Value| {
+            json!({"method": "elicitation/create", "params":
+                {"mode": "form", "message": "Why?", "requestedSchema": {"type": "object"}, "_meta": meta}})
+        };
+        let hints = json!({"/story": {"multiline": true}});
+        let inside = json!({meta::HINTS: hints, meta::DESTRUCTIVE: true, "x": 1});
+        let only_ours = json!({meta::HINTS: hints});
+        let round = InputRequiredResult::read(json!({
+            "resultType": "input_required", "requestState": "s", "_meta": {meta::TIMEOUT: 60000},
+            "inputRequests": {"a": question(inside.clone()), "b": question(only_ours.clone())},
+        }))
+        .unwrap();
+        let written = json!(round.write(Revision::V2026_07_28).unwrap());
+        let params = |key: &str| &written["inputRequests"][key]["params"];
+        assert_eq!(params("a")["_meta"], json!({"x": 1}), "not ours to move");
+        assert_eq!(params("b").get("_meta"), None);
+        assert_eq!(
+            written["_meta"],
+            json!({meta::TIMEOUT: 60000, meta::DESTRUCTIVE: {"a": true}, meta::HINTS: {"a": hints, "b": hints}})
+        );
+        // Read again, it is the same: members have no order.
+        assert_eq!(InputRequiredResult::read(written).unwrap(), round);
+
+        // What is no map by keys is left where it is.
+        let odd = json!({"resultType": "input_required", "inputRequests": {"a": question(json!({}))},
+            "_meta": {meta::DESTRUCTIVE: true, meta::HINTS: [1]}});
+        let read = InputRequiredResult::read(odd.clone()).unwrap();
+        let written = json!(read.write(Revision::V2026_07_28).unwrap());
+        assert_eq!(written["_meta"], odd["_meta"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use std::sync::{Arc, PoisonError};
 
 use midcall_core::catalog::Locale;
-use midcall_core::wire::{JsonObject, Revision, Telling};
+use midcall_core::wire::{Era, JsonObject, Revision, Telling};
 use midcall_core::{Form, Kind, Unfit, Values};
 use serde_json::{Map, Value};
 
@@ -40,7 +40,10 @@ impl Told {
     fn of(shape: &Shape, (revision, locale): Words) -> Self {
         let mut telling = Telling::of(&shape.form, revision, locale);
         let mut schema = std::mem::take(&mut telling.schema);
-        keep_rules(&shape.form, &shape.source, &telling, &mut schema);
+        match revision.era() {
+            Era::Legacy => keep_rules(&shape.form, &shape.source, &telling, &mut schema),
+            Era::Modern => keep_known(&mut schema),
+        }
         Self {
             schema,
             hints: telling.hints(&shape.form),
@@ -54,8 +57,37 @@ impl Told {
     }
 }
 
-/// Rules that MCP has no keyword for are told in words. Clients that know more get the keyword too,
-/// and others do not stumble over it.
+/// The keywords that a field may have in 2026-07-28.
+const KNOWN: [&str; 14] = [
+    "type",
+    "title",
+    "description",
+    "default",
+    "enum",
+    "oneOf",
+    "items",
+    "format",
+    "minLength",
+    "maxLength",
+    "minimum",
+    "maximum",
+    "minItems",
+    "maxItems",
+];
+
+/// Clients of 2026-07-28 are told what their revision has. Everything else is told in words, or
+/// beside the form.
+fn keep_known(told: &mut Map<String, Value>) {
+    let Some(Value::Object(told)) = told.get_mut("properties") else {
+        return;
+    };
+    for field in told.values_mut().filter_map(Value::as_object_mut) {
+        field.retain(|keyword, _| KNOWN.contains(&keyword.as_str()));
+    }
+}
+
+/// Rules that MCP has no keyword for are told in words. Clients of the revisions before that know
+/// more get the keyword too, and others do not stumble over it.
 fn keep_rules(
     form: &Form,
     source: &Map<String, Value>,

@@ -1,5 +1,6 @@
 //! A client that is connected to a server.
 
+use midcall_core::wire::meta;
 use rmcp::service::RunningService;
 use rmcp::{RoleServer, Service};
 use serde_json::{Map, Value, json};
@@ -204,7 +205,9 @@ impl<S: Service<RoleServer>> Connected<S> {
     fn round(&self, round: &Value, first: &Value) -> Option<Result<Value, Got>> {
         let mut responses = Map::new();
         for (key, request) in round["inputRequests"].as_object().into_iter().flatten() {
-            let answer = self.person.asked(heard(&request["params"]))?;
+            let mut asked = heard(&request["params"]);
+            asked.meta = beside(&round["_meta"], key).or(asked.meta);
+            let answer = self.person.asked(asked)?;
             if answer.get("code").is_some() {
                 return Some(Err(Got(json!({"error": answer}))));
             }
@@ -233,6 +236,17 @@ impl<S: Service<RoleServer>> Connected<S> {
             json!({"name": "sendElicitationResult", "arguments": arguments}),
         ))
     }
+}
+
+/// What a round says of one of its questions.
+fn beside(said: &Value, key: &str) -> Option<Value> {
+    let by_key = |name: &str| Some((name.to_owned(), said.get(name)?.get(key)?.clone()));
+    let timeout = said.get(meta::TIMEOUT).cloned();
+    let words = [by_key(meta::HINTS), by_key(meta::DESTRUCTIVE)];
+    let words = words.into_iter().flatten();
+    let words = words.chain(timeout.map(|ms| (meta::TIMEOUT.to_owned(), ms)));
+    let words = Map::from_iter(words);
+    (!words.is_empty()).then_some(Value::Object(words))
 }
 
 /// A question, as it came.

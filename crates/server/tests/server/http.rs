@@ -272,8 +272,7 @@ async fn how_a_text_is_typed_gets_through_beside_the_form() {
     };
     let mut stream = client.tool(1, "one", json!({"kind": "story"})).await;
     let round = stream.next().await;
-    let asked = &round["result"]["inputRequests"]["question1"]["params"];
-    let hints = &asked["_meta"]["dev.midcall/hints"];
+    let hints = &round["result"]["_meta"]["dev.midcall/hints"]["question1"];
     assert_eq!(hints["/text"]["multiline"], true, "{round}");
     assert_eq!(hints["/author.name"]["placeholder"], "Ana");
 }

@@ -375,3 +375,59 @@ async fn rounds_that_a_service_writes_by_itself_pass_too() {
     let got = connected.call("wizard", json!({})).await;
     assert_eq!(got.text(), "Ana blue true");
 }
+
+/// What a modern round may have: its requests have no `_meta`, its forms the keywords of 2026-07-28.
+#[tokio::test]
+async fn a_modern_client_is_told_what_its_revision_has_and_nothing_else() {
+    let one = |kind: &str| json!({"name": "one", "arguments": {"kind": kind}});
+    for kind in [
+        "text", "lines", "number", "story", "titled", "many", "tags", "nested",
+    ] {
+        let connected = MODERN
+            .connect(World::default().with_asks(), &Person::quiet())
+            .await;
+        let round = connected.once("tools/call", one(kind)).await.0["result"].clone();
+        let params = &round["inputRequests"]["question1"]["params"];
+        let members: Vec<_> = params.as_object().unwrap().keys().collect();
+        assert_eq!(members, ["mode", "message", "requestedSchema"], "{kind}");
+        for (name, field) in params["requestedSchema"]["properties"].as_object().unwrap() {
+            for keyword in field.as_object().unwrap().keys() {
+                let known = [
+                    "type",
+                    "title",
+                    "description",
+                    "default",
+                    "enum",
+                    "oneOf",
+                    "items",
+                    "minLength",
+                    "maxLength",
+                    "minimum",
+                    "maximum",
+                    "minItems",
+                    "maxItems",
+                    "format",
+                ];
+                assert!(
+                    known.contains(&keyword.as_str()),
+                    "{kind}: {name} has {keyword}"
+                );
+            }
+        }
+    }
+    let connected = MODERN
+        .connect(World::default().with_asks(), &Person::quiet())
+        .await;
+    let round = connected.once("tools/call", one("text")).await.0["result"].clone();
+    let field =
+        &round["inputRequests"]["question1"]["params"]["requestedSchema"]["properties"]["value"];
+    assert_eq!(field["description"], "Must match ^[A-Z]+$");
+    let hints = &round["_meta"]["dev.midcall/hints"]["question1"];
+    assert_eq!(*hints, json!({"/value": {"placeholder": "AB"}}));
+    let delete = json!({"name": "delete", "arguments": {}});
+    let round = connected.once("tools/call", delete).await.0["result"].clone();
+    assert_eq!(
+        round["_meta"]["dev.midcall/destructive"],
+        json!({"question1": true})
+    );
+}
