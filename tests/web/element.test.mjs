@@ -95,6 +95,22 @@ test("T6: opening a link is the consent, finishing comes later", async () => {
   ]);
 });
 
+test("T6: an opened link leads to the newest address of its site, and to no other", async () => {
+  const page = await asking({ mode: "url", message: "Sign in", url: "https://accounts.example/a?try=1" });
+  const renew = (url) => page.evaluate((url) => element.renew(url), url);
+  await renew("https://accounts.example/a?try=2");
+  assert.equal(await part(page, "url").textContent(), "https://accounts.example/a?try=1", "the person hasn't agreed yet");
+  await page.getByRole("button", { name: "Open link" }).click();
+  await page.getByRole("button", { name: "Open again" }).focus();
+  await renew("https://accounts.example/b?try=3");
+  assert.equal(await part(page, "url").textContent(), "https://accounts.example/b?try=3");
+  assert.equal(await page.evaluate(() => element.shadowRoot.activeElement.textContent), "Open again", "the focus stays where it is");
+  for (const elsewhere of ["https://evil.example/", "http://accounts.example/", "https://accounts.example:8443/", "javascript:alert(1)", "no address"]) await renew(elsewhere);
+  await page.getByRole("button", { name: "Open again" }).click();
+  const opened = await page.evaluate(() => window.opened.map(([url]) => url));
+  assert.deepEqual(opened, ["https://accounts.example/a?try=1", "https://accounts.example/b?try=3"]);
+});
+
 test("T6: giving up after a link was opened", async () => {
   const page = await asking({ mode: "url", message: "Sign in", url: "https://accounts.example/" });
   await page.evaluate(() => void (element.opened = true));

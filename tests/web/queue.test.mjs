@@ -57,6 +57,18 @@ test("what may have ended unheard is asked about, and stays open until the desk 
   assert.equal(queue.all.length, 2);
 });
 
+test("an opened link leads where the desk said last", () => {
+  const queue = new Queue();
+  queue.add(ticket("link", undefined, { url: "https://server.example/1" }));
+  queue.markOpened("link");
+  assert.equal(queue.get("link").url, "https://server.example/1");
+  queue.markOpened("link", "https://server.example/2");
+  queue.markOpened("link");
+  assert.equal(queue.get("link").url, "https://server.example/2");
+  queue.markOpened("closed", "https://server.example/3");
+  assert.equal(queue.get("closed"), undefined);
+});
+
 test("where the end is not known, a later word corrects it", () => {
   const queue = new Queue();
   queue.add(ticket("a"));

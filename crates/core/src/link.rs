@@ -149,6 +149,20 @@ impl Link {
         self.host.as_ref()
     }
 
+    /// The scheme, host and port that it leads to. `None` when it is refused.
+    ///
+    /// ```
+    /// use midcall_core::Link;
+    ///
+    /// let link = Link::read("https://Example.com:443/sign-in?state=1", None);
+    /// assert_eq!(link.origin().as_deref(), Some("https://example.com"));
+    /// assert_eq!(Link::read("javascript:alert(1)", None).origin(), None);
+    /// ```
+    pub fn origin(&self) -> Option<String> {
+        let url = Url::parse(self.href()?).ok()?;
+        Some(url.origin().ascii_serialization())
+    }
+
     /// Whether it may be opened.
     pub fn verdict(&self) -> &Verdict {
         &self.verdict

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use midcall_core::{Answer, Elicitation, FormError, Link, Problem, Scope, Values, Words};
-use midcall_store::{Key, NodeId, Post, PostError, Store, StoreError};
+use midcall_store::{NodeId, Post, PostError, Store, StoreError};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -153,6 +153,7 @@ impl<S: Store, P: Post> Desk<S, P> {
             owner: inner.node.0.as_str(),
             question: Some(StoredQuestion::new(&elicitation.asker, params)),
             opened: None,
+            url: None,
             closing: None,
             said: None,
         };
@@ -231,14 +232,28 @@ impl<S: Store, P: Post> Desk<S, P> {
             }
             stored.opened = Some(by);
             stored.changed = inner.stamp_after(stored.changed);
-            let key = Key::new(&record.scope.user, &record.id);
-            let left = stored.deadline.since(inner.clock.now());
-            let ttl = inner.rules.memory.saturating_add(left);
-            if inner
-                .store
-                .replace(&key, record.version, stored.write(), ttl)
-                .await?
-            {
+            if inner.replace(&record, &stored).await? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Gives a link that somebody opened another address, which is where it leads when it is opened again: some servers
+    /// create a new one whenever they are asked whether the old one is done. It must be of the same origin. Any other
+    /// ticket is left as it is.
+    pub async fn renew(&self, scope: &Scope, id: TicketId, url: &str) -> Result<(), SettleError> {
+        let inner = &*self.inner;
+        loop {
+            let record = inner.find(scope, id).await?;
+            let Some(mut stored) = inner.still_open(&record).await? else {
+                continue;
+            };
+            if stored.opened.is_none() || !inner.may_renew(&stored, url)? {
+                return Ok(());
+            }
+            stored.url = Some(url.into());
+            stored.changed = inner.stamp_after(stored.changed);
+            if inner.replace(&record, &stored).await? {
                 return Ok(());
             }
         }

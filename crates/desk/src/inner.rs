@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use midcall_core::{Answer, Link, Scope, Unfit};
-use midcall_store::{Key, NodeId, Post, Record, Store};
+use midcall_store::{Key, NodeId, Post, Record, Store, StoreError};
 use tokio::sync::mpsc;
 
 use crate::clock::{Clock, Stamp};
@@ -106,6 +106,31 @@ impl<S: Store, P: Post> Inner<S, P> {
             Some(_) => Ok(true),
             None => Err(SettleError::Refused(Box::new(link))),
         }
+    }
+
+    /// Writes a ticket that stays open, unless its record has changed since it was read.
+    pub async fn replace(&self, record: &Record, stored: &Stored<'_>) -> Result<bool, StoreError> {
+        let key = Key::new(&record.scope.user, &record.id);
+        let left = stored.deadline.since(self.clock.now());
+        let ttl = self.rules.memory.saturating_add(left);
+        let bytes = stored.write();
+        self.store.replace(&key, record.version, bytes, ttl).await
+    }
+
+    /// Whether a ticket is a link that has another address now, of the same origin.
+    pub fn may_renew(&self, stored: &Stored<'_>, url: &str) -> Result<bool, SettleError> {
+        let question = stored.question.as_ref().ok_or(SettleError::NotFound)?;
+        let asked = question.asked().ok_or(SettleError::NotFound)?;
+        let Some(first) = asked.url() else {
+            return Ok(false);
+        };
+        let read = |url: &str| Link::read_allowing(url, question.host.as_deref(), &question.links);
+        let new = read(url);
+        if new.origin().is_none() || new.origin() != read(&first).origin() {
+            return Err(SettleError::Refused(Box::new(new)));
+        }
+        let latest = stored.url.as_deref().unwrap_or(&first);
+        Ok(latest != url)
     }
 
     /// Holds a submission against what was asked.

@@ -28,6 +28,9 @@ pub(crate) struct Stored<'a> {
     /// Who has opened the link, if somebody has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened: Option<By>,
+    /// Where the opened link leads now, if that isn't what the params say.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closing: Option<Closing>,
     /// What was said, on its way to a node that has not heard it yet.

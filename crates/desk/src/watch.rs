@@ -1,6 +1,7 @@
 //! What surfaces are told: what is open, then every change.
 
 use std::collections::{HashMap, VecDeque};
+use std::fmt;
 
 use midcall_core::Scope;
 use midcall_store::{Change, Changes, Record, Store, StoreError};
@@ -24,17 +25,20 @@ pub struct Watch<S> {
 }
 
 /// One thing that happened to a ticket.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Serialize)] // Debug is written by hand: a link may carry a secret
 #[serde(untagged)]
 pub enum News {
     /// It is open.
     Request(Box<Question>),
-    /// The person opened its link.
+    /// The person opened its link, or the link that they opened has another address now.
     Opened {
         /// The ticket.
         id: String,
         /// Who opened it.
         by: By,
+        /// Where it leads now, if that isn't what the request said.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        url: Option<String>,
     },
     /// It closed.
     Closed {
@@ -71,10 +75,28 @@ impl News {
             None if stored.opened.is_some() => Self::Opened {
                 id,
                 by: stored.opened?,
+                url: stored.url.map(Into::into),
             },
             None => Self::Request(Box::new(Question::of(record, &stored)?)),
         };
         Some((changed, news))
+    }
+}
+
+/// A link may hold a secret.
+impl fmt::Debug for News {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Request(question) => f.debug_tuple("Request").field(question).finish(),
+            Self::Opened { id, by, .. } => {
+                let mut told = f.debug_struct("Opened");
+                told.field("id", id).field("by", by).finish_non_exhaustive()
+            }
+            Self::Closed { id, closing } => {
+                let mut told = f.debug_struct("Closed");
+                told.field("id", id).field("closing", closing).finish()
+            }
+        }
     }
 }
 

@@ -61,6 +61,15 @@ export class Asked {
     return this.step === "opened";
   }
 
+  /** Opened again, the link leads to this address, if that is new and of the same site. @param {string} url @param {{asker?: string, allowed?: string[]}} from */
+  renew(url, from) {
+    const link = this.opened ? more.link?.judge(url, from) : undefined;
+    const [before, now] = [this.link?.url, link?.url];
+    if (!before || !now || before === now || new URL(before).origin !== new URL(now).origin) return false;
+    this.link = link;
+    return true;
+  }
+
   /** What the main button does, if there is anything left to do but refuse. */
   get next() {
     if (this.opened) return "finished";

@@ -170,6 +170,14 @@ export class McpElicitationElement extends HTMLElement {
     this.#draw(true);
   }
 
+  /** Gives an opened link another address of the same site: some servers create a new one all the time. @param {string} url */
+  renew(url) {
+    if (!this.#asked.renew(url, this.#origin)) return;
+    const { link, opened } = this.#asked;
+    const shown = this.#dialog.body.querySelector(".link");
+    if (link && more.link) shown?.replaceWith(more.link.consent(link, this.#voice, opened)); // the focus stays where it is
+  }
+
   /** Sends what was typed, if it fits; opens a link. */
   async accept() {
     if (this.#dialog.busy) return;

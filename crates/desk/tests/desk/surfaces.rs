@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use midcall_core::{Answer, Asker, Elicitation, Limits, Words};
-use midcall_desk::{By, News, Outcome, Route, Rules, Submission, TicketId};
+use midcall_desk::{By, News, Outcome, Route, Rules, SettleError, Submission, TicketId};
 use serde_json::json;
 
 use crate::world::*;
@@ -58,6 +58,56 @@ async fn a_watcher_sees_what_is_open_oldest_first_and_then_every_change() {
         all_news(&mut newcomer).await,
         ["elicitation/closed", "elicitation/closed"]
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_opened_link_gets_another_address_of_the_same_site_and_watchers_hear_it() {
+    let desk = desk().await;
+    let link = desk
+        .ask(&ana(), &sign_in("https://example.com/in?try=1"), None)
+        .await
+        .unwrap();
+    let mut watch = desk.watch(&ana()).await.unwrap();
+    let second = "https://example.com/other?try=2";
+    desk.renew(&ana(), link.id(), second).await.unwrap();
+    assert_eq!(
+        all_news(&mut watch).await,
+        ["elicitation/request Sign in"],
+        "nobody has opened it: what people read before they agree stays as it is"
+    );
+
+    desk.opened(&ana(), link.id(), HUMAN).await.unwrap();
+    for elsewhere in [
+        "https://example.org/in?try=2",
+        "http://example.com/in?try=2",
+        "https://example.com:8443/in",
+        "https://example.com/\u{202e}",
+        "javascript:alert(1)",
+    ] {
+        let refused = desk.renew(&ana(), link.id(), elsewhere).await;
+        assert!(
+            matches!(refused, Err(SettleError::Refused(_))),
+            "{elsewhere}"
+        );
+    }
+    for _ in 0..2 {
+        desk.renew(&ana(), link.id(), second).await.unwrap();
+    }
+    let told = news(&mut watch).await;
+    let told: Vec<_> = told.iter().map(|news| json!(news)["url"].clone()).collect();
+    assert_eq!(told, [json!(null), json!(second)]);
+
+    let mut newcomer = desk.watch(&ana()).await.unwrap();
+    let told = news(&mut newcomer).await;
+    let told: Vec<_> = told.iter().map(|news| json!(news)["url"].clone()).collect();
+    assert_eq!(told, [json!("https://example.com/in?try=1"), json!(second)]);
+
+    // It is answered as any other, and then leads nowhere.
+    desk.settle(&ana(), link.id(), Submission::Cancel, HUMAN)
+        .await
+        .unwrap();
+    let closed = desk.renew(&ana(), link.id(), second).await;
+    assert!(matches!(closed, Err(SettleError::Closed(_))));
 }
 
 #[tokio::test(start_paused = true)]

@@ -70,18 +70,26 @@ pub fn content(answer: Answer) -> Value {
 }
 
 /// Everything a watcher is told until nothing more comes.
-pub async fn all_news<S: midcall_store::Store>(watch: &mut Watch<S>) -> Vec<String> {
+pub async fn news<S: midcall_store::Store>(watch: &mut Watch<S>) -> Vec<News> {
     let mut told = Vec::new();
     while let Ok(news) = tokio::time::timeout(Duration::from_millis(1), watch.next()).await {
-        let news = news.unwrap();
-        let what = match &news {
+        told.push(news.unwrap());
+    }
+    told
+}
+
+/// The same in a word each.
+pub async fn all_news<S: midcall_store::Store>(watch: &mut Watch<S>) -> Vec<String> {
+    let told = news(watch).await;
+    let words = told.iter().map(|news| {
+        let what = match news {
             News::Request(question) => question.description.clone(),
             News::Opened { .. } => String::new(),
             News::Closed { closing, .. } => closing.action.clone().unwrap_or_default(),
         };
-        told.push(format!("{} {what}", news.event()).trim_end().to_owned());
-    }
-    told
+        format!("{} {what}", news.event()).trim_end().to_owned()
+    });
+    words.collect()
 }
 
 /// How a question that takes no answer any more was closed.

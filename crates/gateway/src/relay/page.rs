@@ -134,7 +134,7 @@ async fn follow(
         tokio::select! {
             biased;
             news = next_news(&mut watch) => match news {
-                Ok(News::Opened { id, by }) if id == name => {
+                Ok(News::Opened { id, by, .. }) if id == name => {
                     watch = None;
                     let _ = events.send(Input::Opened(question, by));
                 }

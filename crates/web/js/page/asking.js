@@ -57,11 +57,13 @@ export class Asking {
     this.#follow();
   }
 
-  /** The link may have been opened elsewhere. What could not be sent from here stays told. */
+  /** The link may have been opened elsewhere, or lead elsewhere now. What could not be sent from here stays told. */
   #follow() {
-    const { id, opened } = /** @type {Ticket} */ (this.#ticket);
+    const { id, opened, url } = /** @type {Ticket} */ (this.#ticket);
     const element = /** @type {Element} */ (this.#element);
-    if (!opened || element.opened || this.#underway.has(id)) return;
+    if (!opened || this.#underway.has(id)) return;
+    if (url && url !== element.request.url) element.renew(url);
+    if (element.opened) return;
     element.opened = true;
     const failed = this.#failed.get(id);
     if (failed) element.problems = failed;
@@ -111,7 +113,7 @@ export class Asking {
 
   /** @param {Ticket} ticket */
   #begin(ticket) {
-    const { gateway, id, server, tool, deadline, params } = ticket;
+    const { gateway, id, server, tool, deadline, opened, params, url } = ticket;
     const element = /** @type {Element} */ (h(/** @type {any} */ ("mcp-elicitation"), {
       "server-name": server.name, "server-host": server.host, "server-links": server.links?.join(" "), tool, deadline, locale: voice.tag,
       destructive: params?._meta?.["dev.midcall/destructive"] === true,
@@ -123,7 +125,7 @@ export class Asking {
     this.#ticket = ticket;
     this.#element = element;
     document.body.append(element);
-    element.request = params;
+    element.request = opened && url ? { ...params, url } : params;
     const draft = memory.draft(id);
     if (draft) element.typed = draft;
     const failed = this.#failed.get(id);

@@ -116,7 +116,7 @@ export class Page {
     if (name === "elicitation/request") {
       if (!this.#queue.add({ ...data, gateway })) return;
       if (isIn(data, this.#place)) notifications.notify(data.id, clean(say("page.notification_title", { server: data.server.name })), clean(data.description, 140));
-    } else if (name === "elicitation/opened") this.#queue.markOpened(data.id);
+    } else if (name === "elicitation/opened") this.#queue.markOpened(data.id, data.url);
     else {
       const { id, ...closing } = data;
       return this.#settle(id, closing);

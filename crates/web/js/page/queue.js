@@ -7,7 +7,7 @@
  */
 
 /**
- * @typedef {{gateway: import("./gateway.js").Gateway, id: string, mode: "form" | "url", title?: string, description: string, params: any,
+ * @typedef {{gateway: import("./gateway.js").Gateway, id: string, mode: "form" | "url", title?: string, description: string, params: any, url?: string,
  *   server: {name: string, version?: string, host?: string, links?: string[]}, tool?: string, workspace?: string,
  *   conversation?: string, asked: string, deadline: string, opened?: boolean}} Ticket
  * @typedef {{state: string, action?: string, by?: {route: string, human: boolean}, reason?: string}} Closing
@@ -51,10 +51,12 @@ export class Queue {
     return true;
   }
 
-  /** Its link has been opened, here or elsewhere. @param {string} id */
-  markOpened(id) {
+  /** Its link has been opened, here or elsewhere. @param {string} id @param {string} [url]  where it leads now, if the server has changed that */
+  markOpened(id, url) {
     const ticket = this.#open.get(id);
-    if (ticket) ticket.opened = true;
+    if (!ticket) return;
+    ticket.opened = true;
+    if (url) ticket.url = url;
   }
 
   /**
