@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use midcall_core::{Answer, Elicitation, FormError, Link, Problem, Scope, Values, Words};
-use midcall_store::{NodeId, Post, PostError, Store, StoreError};
+use midcall_store::{Key, NodeId, Post, PostError, Store, StoreError};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -16,7 +16,7 @@ use crate::forms::Forms;
 use crate::inner::Inner;
 use crate::keeper;
 use crate::mark::Mark;
-use crate::outcome::{By, Closing, Outcome, Status, Withdrawn};
+use crate::outcome::{By, Closing, Delivery, Lost, Outcome, Status, Withdrawn};
 use crate::record::{Stored, StoredQuestion};
 use crate::rules::{Limited, Rules};
 use crate::ticket::{Ticket, TicketId};
@@ -150,6 +150,7 @@ impl<S: Store, P: Post> Desk<S, P> {
             asked,
             deadline,
             changed: asked,
+            closed: None,
             owner: inner.node.0.as_str(),
             question: Some(StoredQuestion::new(&elicitation.asker, params)),
             opened: None,
@@ -257,6 +258,38 @@ impl<S: Store, P: Post> Desk<S, P> {
                 return Ok(());
             }
         }
+    }
+
+    /// Notes that the asker has sent an answer on. What was said is kept no longer. Like what
+    /// follows, it changes nothing about a ticket without an answer, or whose end is known.
+    pub async fn sent(&self, scope: &Scope, id: TicketId) -> Result<(), StoreError> {
+        self.deliver(scope, id, Delivery::Sent, None).await
+    }
+
+    /// Notes that what waited for an answer went on.
+    pub async fn delivered(&self, scope: &Scope, id: TicketId) -> Result<(), StoreError> {
+        self.deliver(scope, id, Delivery::Delivered, None).await
+    }
+
+    /// Notes that an answer didn't arrive, or may not have.
+    pub async fn undelivered(
+        &self,
+        scope: &Scope,
+        id: TicketId,
+        why: Lost,
+    ) -> Result<(), StoreError> {
+        self.deliver(scope, id, Delivery::Lost, Some(why)).await
+    }
+
+    async fn deliver(
+        &self,
+        scope: &Scope,
+        id: TicketId,
+        delivery: Delivery,
+        why: Option<Lost>,
+    ) -> Result<(), StoreError> {
+        let key = Key::new(&scope.user, id.to_string());
+        self.inner.deliver(&key, delivery, why).await
     }
 
     /// Takes back a question that this desk asked. Nothing happens if it is closed already.

@@ -6,7 +6,6 @@
 //!
 //! In: [`Inner::end`], [`Inner::close`]. Out: the outcome, at the ticket.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -17,7 +16,7 @@ use tokio::time::Instant;
 use crate::clock::Stamp;
 use crate::desk::SettleError;
 use crate::inner::{Errand, Inner};
-use crate::outcome::{Closing, Outcome, State, Unavailable};
+use crate::outcome::{Closing, Delivery, Lost, Outcome, State, Unavailable};
 use crate::record::Stored;
 use crate::said::Said;
 use crate::ticket::TicketId;
@@ -37,17 +36,17 @@ impl<S: Store, P: Post> Inner<S, P> {
         let owner = NodeId(stored.owner.to_owned());
         let is_ours = owner == self.node;
         let said = match &outcome {
-            Outcome::Answered(answer, _) if !is_ours => Said::of(answer),
+            Outcome::Answered(answer, _) => Said::of(answer),
             _ => None,
         };
         let key = Key::new(&record.scope.user, &record.id);
         let id: TicketId = record.id.parse().map_err(|_| SettleError::NotFound)?;
         let changed = self.stamp_after(stored.changed);
-        // An answer that its asker has not heard yet stays as long as it may be waited for.
+        // An answer that another node has not heard yet stays as long as it may be waited for.
         let left = stored.deadline.since(self.clock.now());
         let ttl = match said {
-            Some(_) => self.rules.memory.saturating_add(left),
-            None => self.rules.memory,
+            Some(_) if !is_ours => self.rules.memory.saturating_add(left),
+            _ => self.rules.memory,
         };
         let bytes = closed(stored, changed, outcome.closing(), said.as_ref());
         if !is_ours {
@@ -58,9 +57,7 @@ impl<S: Store, P: Post> Inner<S, P> {
             return Ok(Some(outcome).filter(|_| !replaced));
         }
         // Whoever calls may stop waiting at any moment, also when the store has done it already.
-        // The outcome is kept until that is known, and the desk's own task looks after it.
-        let outcome = Arc::new(outcome);
-        self.lock().expect(id, changed, outcome.clone());
+        // Then the desk's own task looks what the record says.
         let mut cut_off = CutOff {
             id,
             errands: Some(&self.errands),
@@ -68,15 +65,9 @@ impl<S: Store, P: Post> Inner<S, P> {
         let replaced = self.store.replace(&key, record.version, bytes, ttl).await?;
         cut_off.errands = None;
         if !replaced {
-            self.lock().expected(id, changed);
-            return Ok(Some(Arc::unwrap_or_clone(outcome)));
+            return Ok(Some(outcome));
         }
-        drop(outcome);
-        let ended = self.lock().end(id, changed, &self.rules, Instant::now());
-        if let Some((waiting, outcome)) = ended {
-            // Whoever does not wait any more has dropped the ticket.
-            let _ = waiting.send(outcome);
-        }
+        self.finish(id, outcome);
         Ok(None)
     }
 
@@ -107,7 +98,7 @@ impl<S: Store, P: Post> Inner<S, P> {
                 .and_then(|record| Stored::read(&record.bytes));
             let (Some(record), Some(stored)) = (&record, stored) else {
                 // It never got there, or nobody remembers it.
-                self.finish(id, Arc::new(outcome));
+                self.finish(id, outcome);
                 return Ok(());
             };
             if stored.closing.is_some() {
@@ -136,44 +127,49 @@ impl<S: Store, P: Post> Inner<S, P> {
         let (Ok(id), Some(record)) = (key.id.parse(), self.store.get(key).await?) else {
             return Ok(());
         };
-        let Some(mut stored) = Stored::read(&record.bytes) else {
+        let Some(stored) = Stored::read(&record.bytes) else {
             return Ok(());
         };
-        let Some(closing) = stored.closing.clone() else {
+        let Some(closing) = &stored.closing else {
             return Ok(());
         };
-        if stored.owner != self.node.0 {
-            return Ok(());
+        if stored.owner != self.node.0 || self.lock().user(id).is_none() {
+            return Ok(()); // It was heard already.
         }
-        // Two nodes may have stamped alike, but only this one writes an answer without what was
-        // said.
-        if stored.said.is_none() {
-            let pending = self.lock().expected(id, stored.changed);
-            if let Some(outcome) = pending.filter(|outcome| outcome.closing() == closing) {
-                self.finish(id, outcome);
+        let outcome = self.outcome(&stored, closing);
+        let lost = Outcome::Unavailable(Unavailable::StoreLost);
+        let is_lost = closing.state == State::Answered && outcome == lost;
+        self.finish(id, outcome);
+        if is_lost {
+            let why = Some(Lost::StoreLost);
+            self.deliver(key, Delivery::Lost, why).await?;
+        }
+        Ok(())
+    }
+
+    /// Writes down what became of an answer, unless it is known already. What was said is kept no
+    /// longer.
+    pub async fn deliver(
+        &self,
+        key: &Key,
+        delivery: Delivery,
+        why: Option<Lost>,
+    ) -> Result<(), StoreError> {
+        while let Some(record) = self.store.get(key).await? {
+            let Some(mut stored) = Stored::read(&record.bytes) else {
+                return Ok(());
+            };
+            let closing = stored.closing.as_mut();
+            if !closing.is_some_and(|closing| closing.deliver(delivery, why)) {
+                return Ok(());
+            }
+            stored.changed = self.stamp_after(stored.changed);
+            (stored.question, stored.said) = (None, None);
+            let (bytes, ttl) = (stored.write(), self.rules.memory);
+            if self.store.replace(key, record.version, bytes, ttl).await? {
                 return Ok(());
             }
         }
-        if closing.state == State::TimedOut {
-            self.finish(id, Arc::new(Outcome::TimedOut));
-            return Ok(());
-        }
-        let (Some(said), Some(by)) = (stored.said.take(), closing.by) else {
-            // It was heard already, or is just being told.
-            return Ok(());
-        };
-        // What comes out of a store is held against the form again.
-        let answer = Said::read(said).and_then(|said| self.answer(&stored, said).ok());
-        let outcome = answer.map_or(Outcome::Unavailable(Unavailable::StoreLost), |answer| {
-            Outcome::Answered(answer, by)
-        });
-        // What was said is not kept once it is heard. If that fails, it is only kept longer.
-        self.finish(id, Arc::new(outcome));
-        stored.question = None;
-        let ttl = self.rules.memory;
-        self.store
-            .replace(key, record.version, stored.write(), ttl)
-            .await?;
         Ok(())
     }
 
@@ -197,17 +193,19 @@ impl<S: Store, P: Post> Inner<S, P> {
     pub fn try_again(&self, id: TicketId) {
         let again = self.lock().try_again(id);
         if !again {
-            let lost = Outcome::Unavailable(Unavailable::StoreLost);
-            self.finish(id, Arc::new(lost));
+            self.finish(id, Outcome::Unavailable(Unavailable::StoreLost));
         }
     }
 
     /// Ends a ticket for whoever waits for it, if somebody does.
-    fn finish(&self, id: TicketId, outcome: Arc<Outcome>) {
+    fn finish(&self, id: TicketId, outcome: Outcome) {
         let waiting = self.lock().remove(id, &self.rules, Instant::now());
-        if let Some(waiting) = waiting {
-            // Whoever does not wait any more has dropped the ticket.
-            let _ = waiting.send(outcome);
+        let Some((user, waiting)) = waiting else {
+            return;
+        };
+        // The ticket may have been dropped before its answer came.
+        if let Err(Outcome::Answered(..)) = waiting.send(outcome) {
+            let _ = self.errands.send(Errand::Untaken(user, id));
         }
     }
 }
@@ -226,12 +224,13 @@ impl Drop for CutOff<'_> {
     }
 }
 
-/// The record of a closed ticket. The question stays in it only as long as the node that waits
-/// has to hold an answer against it.
+/// The record of a closed ticket. The question stays in it only as long as what was said does.
 fn closed(stored: Stored<'_>, changed: Stamp, closing: Closing, said: Option<&Said>) -> Bytes {
     Stored {
         changed,
+        closed: Some(changed),
         question: stored.question.filter(|_| said.is_some()),
+        url: None,
         closing: Some(closing),
         said: said.map(Said::as_raw),
         ..stored

@@ -1,7 +1,7 @@
 //! What the calls of a desk have in common: finding a ticket, and holding answers against it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use midcall_core::{Answer, Link, Scope, Unfit};
 use midcall_store::{Key, NodeId, Post, Record, Store, StoreError};
@@ -11,9 +11,10 @@ use crate::clock::{Clock, Stamp};
 use crate::desk::{SettleError, Submission};
 use crate::forms::Forms;
 use crate::open::Open;
-use crate::outcome::Outcome;
+use crate::outcome::{Closing, Outcome, State, Unavailable};
 use crate::record::Stored;
 use crate::rules::Rules;
+use crate::said::Said;
 use crate::ticket::TicketId;
 
 /// A desk itself, of which [`Desk`](crate::Desk)s are handles.
@@ -34,6 +35,8 @@ pub(crate) struct Inner<S, P> {
 pub(crate) enum Errand {
     /// A ticket was dropped.
     Dropped(TicketId),
+    /// A user's ticket was answered, but dropped before anybody took the answer.
+    Untaken(Arc<str>, TicketId),
     /// A call was cut off while it closed a ticket: has it?
     Look(TicketId),
 }
@@ -131,6 +134,20 @@ impl<S: Store, P: Post> Inner<S, P> {
         }
         let latest = stored.url.as_deref().unwrap_or(&first);
         Ok(latest != url)
+    }
+
+    /// How a ticket ended, as its record has it. What comes out of a store is validated again.
+    pub fn outcome(&self, stored: &Stored<'_>, closing: &Closing) -> Outcome {
+        let lost = Outcome::Unavailable(Unavailable::StoreLost);
+        if closing.state != State::Answered {
+            return closing.without_answer().unwrap_or(lost);
+        }
+        let said = stored.said.and_then(Said::read);
+        let answer = said.and_then(|said| self.answer(stored, said).ok());
+        match answer.zip(closing.by) {
+            Some((answer, by)) => Outcome::Answered(answer, by),
+            None => lost,
+        }
     }
 
     /// Holds a submission against what was asked.

@@ -9,7 +9,7 @@ use midcall_store::{Key, Letter, Post, Store, StoreError};
 use tokio::sync::mpsc;
 
 use crate::inner::{Errand, Inner};
-use crate::outcome::{Outcome, Withdrawn};
+use crate::outcome::{Delivery, Lost, Outcome, Withdrawn};
 use crate::ticket::TicketId;
 
 /// Runs until the desk is gone.
@@ -31,6 +31,11 @@ pub(crate) async fn keep<S: Store, P: Post>(
                     Errand::Dropped(id) => {
                         let outcome = Outcome::Withdrawn(Withdrawn::Dropped);
                         (id, desk.close(id, outcome).await)
+                    }
+                    Errand::Untaken(user, id) => {
+                        let key = Key::new(&*user, id.to_string());
+                        let why = Some(Lost::Dropped);
+                        (id, desk.deliver(&key, Delivery::Lost, why).await)
                     }
                     Errand::Look(id) => (id, desk.look(id).await),
                 };

@@ -3,6 +3,8 @@
 //! A server's question becomes a [`Ticket`] ([`Desk::ask`]), which is a future of an
 //! [`Outcome`]. Surfaces see what is open and every change ([`Desk::watch`]) and hand in what
 //! a person said ([`Desk::settle`]). Every ticket ends exactly once, and the outcome says how.
+//! The asker then says what became of an answer ([`Desk::sent`], [`Desk::delivered`],
+//! [`Desk::undelivered`]), so that a person whose answer was taken hears if it was lost.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
@@ -45,7 +47,9 @@ mod watch;
 
 pub use desk::{AskError, Desk, SettleError, Submission};
 pub use mark::{Mark, NoMark};
-pub use outcome::{By, Closing, Outcome, Route, State, Status, Unavailable, Withdrawn};
+pub use outcome::{
+    By, Closing, Delivery, Lost, Outcome, Route, State, Status, Unavailable, Withdrawn,
+};
 pub use record::Question;
 pub use rules::{Limited, Rules};
 pub use ticket::{NoTicketId, Ticket, TicketId};

@@ -10,7 +10,6 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::time::{DelayQueue, delay_queue};
 
-use crate::clock::Stamp;
 use crate::outcome::Outcome;
 use crate::rules::{Limited, Rules};
 use crate::tally::{Share, Tally};
@@ -31,9 +30,7 @@ struct Waiting {
     timer: Option<delay_queue::Key>,
     /// How often the store failed to close it.
     failures: u8,
-    /// How it may have ended: what was being written when a call was cut off, by its stamp.
-    pending: Vec<(Stamp, Arc<Outcome>)>,
-    outcome: oneshot::Sender<Arc<Outcome>>,
+    outcome: oneshot::Sender<Outcome>,
 }
 
 /// How often a store may fail to close a ticket.
@@ -47,18 +44,18 @@ impl Open {
         scope: &Scope,
         server: &str,
         rules: &Rules,
-    ) -> Result<oneshot::Receiver<Arc<Outcome>>, Limited> {
+    ) -> Result<(Arc<str>, oneshot::Receiver<Outcome>), Limited> {
         let share = self.tally.add(scope, server, rules, Instant::now())?;
+        let user = share.user.clone();
         let (outcome, waiting) = oneshot::channel();
         let entry = Waiting {
             share,
             timer: None,
             failures: 0,
-            pending: Vec::new(),
             outcome,
         };
         self.tickets.insert(id, entry);
-        Ok(waiting)
+        Ok((user, waiting))
     }
 
     /// Waits for a ticket no more.
@@ -67,7 +64,7 @@ impl Open {
         id: TicketId,
         rules: &Rules,
         now: Instant,
-    ) -> Option<oneshot::Sender<Arc<Outcome>>> {
+    ) -> Option<(Arc<str>, oneshot::Sender<Outcome>)> {
         let Waiting {
             share,
             timer,
@@ -77,8 +74,9 @@ impl Open {
         if let Some(timer) = timer {
             self.deadlines.try_remove(&timer);
         }
+        let user = share.user.clone();
         self.tally.remove(share, rules, now);
-        Some(outcome)
+        Some((user, outcome))
     }
 
     /// The user of a ticket that is waited for.
@@ -132,32 +130,5 @@ impl Open {
             self.set_timer(id, Instant::now() + Duration::from_secs(1));
         }
         again
-    }
-
-    /// Remembers how a ticket is about to end.
-    pub fn expect(&mut self, id: TicketId, changed: Stamp, outcome: Arc<Outcome>) {
-        if let Some(waiting) = self.tickets.get_mut(&id) {
-            waiting.pending.push((changed, outcome));
-        }
-    }
-
-    /// Waits no more for a ticket that ended as it was about to at a stamp. Nothing if somebody
-    /// else has seen to that.
-    pub fn end(
-        &mut self,
-        id: TicketId,
-        changed: Stamp,
-        rules: &Rules,
-        now: Instant,
-    ) -> Option<(oneshot::Sender<Arc<Outcome>>, Arc<Outcome>)> {
-        let outcome = self.expected(id, changed)?;
-        Some((self.remove(id, rules, now)?, outcome))
-    }
-
-    /// How a ticket was about to end at a stamp.
-    pub fn expected(&mut self, id: TicketId, changed: Stamp) -> Option<Arc<Outcome>> {
-        let pending = &mut self.tickets.get_mut(&id)?.pending;
-        let at = pending.iter().position(|(stamp, _)| *stamp == changed)?;
-        Some(pending.swap_remove(at).1)
     }
 }

@@ -1,6 +1,7 @@
 //! How a ticket ends, and who ended it.
 
 use midcall_core::Answer;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// How a ticket ended. A timeout is not an answer, and nobody having been asked is neither.
@@ -85,6 +86,45 @@ pub enum State {
     Unavailable,
 }
 
+/// What became of an answer since it was taken, as far as anybody knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivery {
+    /// The asker has not sent it on yet.
+    Pending,
+    /// It was sent on. Whether it arrived is not known.
+    Sent,
+    /// What waited for it went on.
+    Delivered,
+    /// It did not arrive, or may not have. The reason says why.
+    Lost,
+}
+
+/// Why an answer was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lost {
+    /// The client took back the call that needed it, or went away.
+    ByClient,
+    /// The call that needed it ended without it.
+    CallEnded,
+    /// The server went away.
+    ServerGone,
+    /// The message that carried it didn't get through to the server.
+    Unreached,
+    /// Nobody waited for it any more.
+    Dropped,
+    /// The store could not give it back.
+    StoreLost,
+}
+
+impl Delivery {
+    /// True if this much may be told after that. How an answer ended is told once.
+    pub(crate) fn follows(self, before: Self) -> bool {
+        before < self && before < Self::Delivered
+    }
+}
+
 /// How a ticket closed, without what was said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Closing {
@@ -96,7 +136,10 @@ pub struct Closing {
     /// Who answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<By>,
-    /// Why it was taken back, in a word.
+    /// What became of the answer, if it was answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<Delivery>,
+    /// In a word, why it was taken back, nobody could be asked, or the answer was lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -116,7 +159,10 @@ pub struct Status {
     /// Who answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<By>,
-    /// Why it was taken back, in a word.
+    /// What became of the answer, if it was answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<Delivery>,
+    /// In a word, why it was taken back, nobody could be asked, or the answer was lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -128,12 +174,14 @@ impl Status {
             state: State::Open,
             action: None,
             by: None,
+            delivery: None,
             reason: None,
         };
         let Closing {
             state,
             action,
             by,
+            delivery,
             reason,
         } = closing.unwrap_or(open);
         Self {
@@ -142,13 +190,15 @@ impl Status {
             deadline,
             action,
             by,
+            delivery,
             reason,
         }
     }
 }
 
 impl Outcome {
-    /// How it is told: the kind of answer, never its content, never a person's words.
+    /// How it is told: the kind of answer, never its content, never a person's words. An answer
+    /// is only on its way then.
     pub fn closing(&self) -> Closing {
         let (state, action, by, reason) = match self {
             Self::Answered(answer, by) => {
@@ -163,12 +213,40 @@ impl Outcome {
             Self::Withdrawn(why) => (State::Withdrawn, None, None, word(why)),
             Self::Unavailable(why) => (State::Unavailable, None, None, word(why)),
         };
+        let is_answered = state == State::Answered;
         Closing {
             state,
             action,
             by,
+            delivery: is_answered.then_some(Delivery::Pending),
             reason,
         }
+    }
+}
+
+impl Closing {
+    /// Notes what became of the answer, and why if it was lost; false if that is no news.
+    pub(crate) fn deliver(&mut self, delivery: Delivery, why: Option<Lost>) -> bool {
+        let is_news = self.delivery.is_some_and(|before| delivery.follows(before));
+        if is_news {
+            (self.delivery, self.reason) = (Some(delivery), why.and_then(word));
+        }
+        is_news
+    }
+
+    /// How a ticket ended that closed so, if nobody answered it.
+    pub(crate) fn without_answer(&self) -> Option<Outcome> {
+        match self.state {
+            State::TimedOut => Some(Outcome::TimedOut),
+            State::Withdrawn => self.why().map(Outcome::Withdrawn),
+            State::Unavailable => self.why().map(Outcome::Unavailable),
+            State::Open | State::Answered => None,
+        }
+    }
+
+    fn why<T: DeserializeOwned>(&self) -> Option<T> {
+        let word = self.reason.clone()?;
+        serde_json::from_value(word.into()).ok()
     }
 }
 

@@ -22,7 +22,10 @@ pub(crate) struct Stored<'a> {
     pub changed: Stamp,
     /// The node that waits for the answer.
     pub owner: &'a str,
-    /// Only while it is open: what is closed needs no question any more.
+    /// When it closed, if it did. Its answer's delivery changes it later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed: Option<Stamp>,
+    /// Only while it is open or what was said is kept, to validate that again.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub question: Option<StoredQuestion<'a>>,
     /// Who has opened the link, if somebody has.
@@ -33,7 +36,7 @@ pub(crate) struct Stored<'a> {
     pub url: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closing: Option<Closing>,
-    /// What was said, on its way to a node that has not heard it yet.
+    /// What was said, until the asker has sent it on.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub said: Option<&'a RawValue>,
 }

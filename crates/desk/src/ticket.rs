@@ -19,11 +19,13 @@ use crate::outcome::{Outcome, Unavailable};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TicketId([u8; 16]);
 
-/// An open question: a future of its outcome. Whoever drops it takes the question back.
+/// An open question: a future of its outcome. Dropping it takes the question back; if a person
+/// has answered by then, the answer counts as lost.
 #[must_use = "a ticket that is dropped takes its question back"]
 pub struct Ticket {
     id: TicketId,
-    outcome: oneshot::Receiver<Arc<Outcome>>,
+    user: Arc<str>,
+    outcome: oneshot::Receiver<Outcome>,
     done: bool,
     errands: mpsc::UnboundedSender<Errand>,
 }
@@ -47,11 +49,12 @@ impl TicketId {
 impl Ticket {
     pub(crate) fn new(
         id: TicketId,
-        outcome: oneshot::Receiver<Arc<Outcome>>,
+        (user, outcome): (Arc<str>, oneshot::Receiver<Outcome>),
         errands: mpsc::UnboundedSender<Errand>,
     ) -> Self {
         Self {
             id,
+            user,
             outcome,
             done: false,
             errands,
@@ -72,16 +75,22 @@ impl Future for Ticket {
         self.done = true;
         // The desk itself is gone, and with it the way to a person.
         let lost = Outcome::Unavailable(Unavailable::StoreLost);
-        Poll::Ready(outcome.map_or(lost, Arc::unwrap_or_clone))
+        Poll::Ready(outcome.unwrap_or(lost))
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        if !self.done {
-            // Without a desk there is nothing to take back.
-            let _ = self.errands.send(Errand::Dropped(self.id));
+        if self.done {
+            return;
         }
+        self.outcome.close(); // What comes from now on, the desk keeps.
+        let errand = match self.outcome.try_recv() {
+            Ok(Outcome::Answered(..)) => Errand::Untaken(self.user.clone(), self.id),
+            _ => Errand::Dropped(self.id),
+        };
+        // Without a desk there is nothing to take back.
+        let _ = self.errands.send(errand);
     }
 }
 

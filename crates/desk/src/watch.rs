@@ -48,6 +48,14 @@ pub enum News {
         #[serde(flatten)]
         closing: Closing,
     },
+    /// More is known of what became of its answer.
+    Delivery {
+        /// The ticket.
+        id: String,
+        /// How it closed, with the newer delivery.
+        #[serde(flatten)]
+        closing: Closing,
+    },
 }
 
 /// How many tickets are remembered as told.
@@ -63,23 +71,59 @@ impl News {
                 "elicitation/timeout"
             }
             Self::Closed { .. } => "elicitation/closed",
+            Self::Delivery { .. } => "elicitation/delivery",
         }
     }
 
-    fn of(record: &Record) -> Option<(Stamp, Self)> {
-        let stored = Stored::read(&record.bytes)?;
-        let id = record.id.clone();
-        let changed = stored.changed;
-        let news = match stored.closing {
-            Some(closing) => Self::Closed { id, closing },
-            None if stored.opened.is_some() => Self::Opened {
-                id,
-                by: stored.opened?,
-                url: stored.url.map(Into::into),
-            },
-            None => Self::Request(Box::new(Question::of(record, &stored)?)),
+    /// What a record says, as far as it is new: each with the stamp of its change, the earlier
+    /// first.
+    fn of(
+        record: &Record,
+        stored: &Stored<'_>,
+        is_new: impl Fn(Stamp) -> bool,
+    ) -> Vec<(Stamp, Self)> {
+        let id = || record.id.clone();
+        let request = || Question::of(record, stored).map(|it| Self::Request(Box::new(it)));
+        let mut news = Vec::new();
+        let mut add = |at: Stamp, said: &dyn Fn() -> Option<Self>| {
+            if is_new(at) {
+                news.extend(said().map(|said| (at, said)));
+            }
         };
-        Some((changed, news))
+        match (&stored.closing, stored.opened) {
+            (Some(closing), _) => {
+                let closed = stored.closed.unwrap_or(stored.changed);
+                let closing = || closing.clone();
+                add(closed, &|| {
+                    Some(Self::Closed {
+                        id: id(),
+                        closing: closing(),
+                    })
+                });
+                if closed < stored.changed {
+                    add(stored.changed, &|| {
+                        Some(Self::Delivery {
+                            id: id(),
+                            closing: closing(),
+                        })
+                    });
+                }
+            }
+            // Who has not heard of the question is told of it even if its link is open already.
+            (None, Some(by)) => {
+                add(stored.asked, &request);
+                let url = || stored.url.as_deref().map(str::to_owned);
+                add(stored.changed, &|| {
+                    Some(Self::Opened {
+                        id: id(),
+                        by,
+                        url: url(),
+                    })
+                });
+            }
+            (None, None) => add(stored.changed, &request),
+        }
+        news
     }
 }
 
@@ -92,8 +136,8 @@ impl fmt::Debug for News {
                 let mut told = f.debug_struct("Opened");
                 told.field("id", id).field("by", by).finish_non_exhaustive()
             }
-            Self::Closed { id, closing } => {
-                let mut told = f.debug_struct("Closed");
+            Self::Closed { id, closing } | Self::Delivery { id, closing } => {
+                let mut told = f.debug_struct(self.event());
                 told.field("id", id).field("closing", closing).finish()
             }
         }
@@ -128,11 +172,7 @@ impl<S: Store> Watch<S> {
                 return Ok(news);
             }
             match self.changes.next().await {
-                Ok(Change::Put(record)) => {
-                    if let Some((changed, news)) = News::of(&record) {
-                        self.add(changed, record.id, news);
-                    }
-                }
+                Ok(Change::Put(record)) => self.hear(&record),
                 Ok(Change::Gone(_)) => {}
                 Err(_) => {
                     self.changes = self.store.changes(&self.scope).await?;
@@ -154,27 +194,34 @@ impl<S: Store> Watch<S> {
             let Some(stored) = Stored::read(&record.bytes) else {
                 continue;
             };
-            let is_new = |changed| !(resumes && self.mark.has_told(changed));
-            if (!resumes && stored.closing.is_some()) || !is_new(stored.changed) {
+            if !resumes && stored.closing.is_some() {
                 continue;
             }
-            // Who has not heard of the question is told of it even if its link is open already.
-            if stored.opened.is_some()
-                && is_new(stored.asked)
-                && let Some(question) = Question::of(&record, &stored)
-            {
-                let news = News::Request(Box::new(question));
-                found.push((stored.asked, record.id.clone(), news));
-            }
-            if let Some((changed, news)) = News::of(&record) {
-                found.push((changed, record.id, news));
-            }
+            let is_new = |stamp| !(resumes && self.mark.has_told(stamp));
+            let news = News::of(&record, &stored, is_new).into_iter();
+            found.extend(news.map(|(stamp, news)| (stamp, record.id.clone(), news)));
         }
         found.sort_by_key(|(changed, ..)| *changed);
         for (changed, id, news) in found {
             self.add(changed, id, news);
         }
         Ok(())
+    }
+
+    /// A record changed. Of a ticket that was never told, the change itself is news, and not
+    /// what was before.
+    fn hear(&mut self, record: &Record) {
+        let Some(stored) = Stored::read(&record.bytes) else {
+            return;
+        };
+        let told = self.told.get(&record.id).copied();
+        let is_new = |stamp| match told {
+            Some(told) => told < stamp,
+            None => stamp == stored.changed,
+        };
+        for (stamp, news) in News::of(record, &stored, is_new) {
+            self.add(stamp, record.id.clone(), news);
+        }
     }
 
     fn add(&mut self, changed: Stamp, id: String, news: News) {

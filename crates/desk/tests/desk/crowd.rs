@@ -89,6 +89,7 @@ async fn an_answer_given_at_one_node_reaches_the_node_that_asked() {
         panic!()
     };
     assert_eq!((content(answer), by), (json!({"name": "xyzzy"}), HUMAN));
+    a.sent(&ana(), id).await.unwrap();
     let record = store
         .get(&Key::new("ana", id.to_string()))
         .await

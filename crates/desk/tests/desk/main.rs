@@ -1,6 +1,7 @@
 //! What a desk promises, as those who ask and those who answer live it.
 
 mod crowd;
+mod delivery;
 mod model;
 mod stories;
 mod surfaces;

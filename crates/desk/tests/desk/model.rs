@@ -3,8 +3,8 @@
 //! The store yields at random before and after each of its calls, so that asking, settling,
 //! withdrawing, dropping and expiring cut into each other at every point; settlers are cut off
 //! at random, and in some schedules the store fails, before or after it did what it was asked.
-//! The two nodes' clocks differ. Whatever happens, each ticket ends once, and everybody agrees
-//! on how.
+//! The two nodes' clocks differ. Whatever happens, each ticket ends once, everybody agrees on how,
+//! and every answer is delivered or lost, once.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use midcall_core::Scope;
-use midcall_desk::{Desk, News, Outcome, Rules, SettleError, State, TicketId, Withdrawn};
+use midcall_desk::{Delivery, Desk, News, Outcome, Rules, SettleError, State, TicketId, Withdrawn};
 use midcall_store::{Changes, Key, Mailroom, Memory, Record, Store, StoreError, Version};
 use serde_json::json;
 
@@ -145,7 +145,7 @@ async fn schedule(seed: u64, seen: &mut HashMap<&str, u64>) {
     let mut ends = HashMap::new();
     for one in lives {
         let (id, ended) = one.await.unwrap();
-        ends.insert(id.to_string(), id);
+        ends.insert(id.to_string(), (id, ended));
         *seen.entry(ended).or_default() += 1;
     }
     FAILS.set(false);
@@ -158,6 +158,7 @@ async fn schedule(seed: u64, seen: &mut HashMap<&str, u64>) {
 
     let mut requests = 0;
     let mut closings = HashMap::new();
+    let mut deliveries = HashMap::<String, Vec<Delivery>>::new();
     while let Ok(news) = tokio::time::timeout(Duration::from_millis(1), watch.next()).await {
         match news.unwrap() {
             News::Request(_) => requests += 1,
@@ -166,11 +167,30 @@ async fn schedule(seed: u64, seen: &mut HashMap<&str, u64>) {
                 let twice = closings.insert(id, closing.state);
                 assert_eq!(twice, None, "closed twice in schedule {seed}");
             }
+            News::Delivery { id, closing } => {
+                let delivery = closing.delivery.expect("it was answered");
+                deliveries.entry(id).or_default().push(delivery);
+            }
         }
     }
     assert!(requests <= tickets, "asked once");
-    for (name, id) in ends {
-        let state = desk.status(&ana(), id).await.unwrap().state;
+    for (name, (id, ended)) in ends {
+        let status = desk.status(&ana(), id).await.unwrap();
+        let state = status.state;
+        let told = deliveries.remove(&name).unwrap_or_default();
+        let expected: &[Delivery] = match (ended, state) {
+            ("answered", _) => &[Delivery::Sent, Delivery::Delivered],
+            ("dropped", State::Answered) => &[Delivery::Lost],
+            _ => &[],
+        };
+        // A store that fails may keep some of it to itself, but never tells what isn't so.
+        let agree = match seed.is_multiple_of(3) {
+            true => told.iter().all(|delivery| expected.contains(delivery)),
+            false => {
+                told == expected && status.delivery.unwrap_or(Delivery::Lost) != Delivery::Pending
+            }
+        };
+        assert!(agree, "{ended} {told:?} in schedule {seed}");
         let told = closings.get(&name).copied();
         // Where the store failed for good, the record stays open until its time is over.
         let late = told.is_none() && state == State::TimedOut && seed.is_multiple_of(3);
@@ -263,6 +283,8 @@ async fn life(desk: SlowDesk, other: SlowDesk) -> (TicketId, &'static str) {
             let agree =
                 |told: &Heard| !matches!(told, Heard::Closed(state) if *state != State::Answered);
             assert!(heard.iter().all(agree), "{heard:?}");
+            let _ = desk.sent(&ana(), id).await;
+            let _ = desk.delivered(&ana(), id).await;
             "answered"
         }
         Some(Outcome::Unavailable(_)) => "unavailable",

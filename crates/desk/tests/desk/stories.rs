@@ -116,7 +116,8 @@ async fn the_second_answer_hears_how_the_first_one_closed_it() {
     };
     assert_eq!(
         serde_json::to_value(&closing).unwrap(),
-        json!({"state": "answered", "action": "decline", "by": {"route": "page", "human": true}}),
+        json!({"state": "answered", "action": "decline", "by": {"route": "page", "human": true},
+            "delivery": "pending"}),
         "how, by whom, and nothing of what was said"
     );
     drop(ticket);

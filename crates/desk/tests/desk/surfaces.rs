@@ -56,7 +56,12 @@ async fn a_watcher_sees_what_is_open_oldest_first_and_then_every_change() {
     tokio::time::sleep(Duration::from_millis(1)).await;
     assert_eq!(
         all_news(&mut newcomer).await,
-        ["elicitation/closed", "elicitation/closed"]
+        [
+            "elicitation/delivery accept",
+            "elicitation/closed",
+            "elicitation/closed"
+        ],
+        "the answer that nobody took is lost"
     );
 }
 

@@ -85,7 +85,9 @@ pub async fn all_news<S: midcall_store::Store>(watch: &mut Watch<S>) -> Vec<Stri
         let what = match news {
             News::Request(question) => question.description.clone(),
             News::Opened { .. } => String::new(),
-            News::Closed { closing, .. } => closing.action.clone().unwrap_or_default(),
+            News::Closed { closing, .. } | News::Delivery { closing, .. } => {
+                closing.action.clone().unwrap_or_default()
+            }
         };
         format!("{} {what}", news.event()).trim_end().to_owned()
     });

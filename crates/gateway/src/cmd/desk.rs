@@ -187,13 +187,19 @@ async fn follow(desk: LocalDesk, mut ticket: Ticket, shutdown: CancellationToken
             ticket.await
         }
     };
+    if let Err(error) = desk.delivered(&principal(), id).await {
+        tracing::warn!(ticket = %id, %error, "it could not be noted that an answer arrived");
+    }
     let fields = match &outcome {
         Outcome::Answered(Answer::Accepted(checked), _) => checked.values().names().collect(),
         _ => Vec::new(),
     };
     let ended = Ended {
         id: id.to_string(),
-        closing: outcome.closing(),
+        closing: Closing {
+            delivery: None, // This line is the delivery.
+            ..outcome.closing()
+        },
         fields,
     };
     say(&out, &ended);

@@ -75,6 +75,10 @@ fn closed(id: &str) -> (String, String) {
     ("elicitation/closed".to_owned(), id.to_owned())
 }
 
+fn delivery(id: &str) -> (String, String) {
+    ("elicitation/delivery".to_owned(), id.to_owned())
+}
+
 #[tokio::test]
 async fn a_stream_starts_with_what_is_open_and_follows() {
     let mut desk = Desk::start(&["--timeout", "2s"]).await;
@@ -126,7 +130,12 @@ async fn a_stream_starts_with_what_is_open_and_follows() {
         .unwrap();
     let event = events.next().await.unwrap();
     assert_eq!(event.name, "elicitation/closed");
-    let how = json!({"id": second, "state": "answered", "action": "decline", "by": by});
+    let mut how = json!({"id": second, "state": "answered", "action": "decline", "by": by,
+        "delivery": "pending"});
+    assert_eq!(event.data, how);
+    let event = events.next().await.unwrap();
+    assert_eq!(event.name, "elicitation/delivery");
+    how["delivery"] = "delivered".into();
     assert_eq!(event.data, how);
     let event = events.next().await.unwrap();
     assert_eq!(event.name, "elicitation/timeout");
@@ -190,6 +199,7 @@ async fn after_a_cut_nothing_is_lost_and_nothing_repeated() {
         open.push(desk.ask(day()).await);
         events = Events::of(&script, "", Some(&last)).await;
         assert_eq!(events.heard().await, closed(&id), "round {round}");
+        assert_eq!(events.heard().await, delivery(&id), "round {round}");
         let event = events.next().await.unwrap();
         assert_eq!(event.data["id"], open[4].as_str(), "round {round}");
         last = event.id;

@@ -202,11 +202,13 @@ async fn a_closed_question_says_how_it_closed() {
         answer(reject.json(&json!({"reason": "too dear"}))).await.0,
         200
     );
+    desk.line().await;
     for call in calls {
         let again = script.post(&format!("/elicitation/{declined}/{call}"));
         let (status, told) = answer(again).await;
         let how = json!({"error": "closed", "message": "the question is closed",
-            "state": "answered", "action": "decline", "by": {"route": "page", "human": true}});
+            "state": "answered", "action": "decline", "by": {"route": "page", "human": true},
+            "delivery": "delivered"});
         assert_eq!((status, told), (409, how), "{call}");
     }
     let (_, mut told) = answer(script.get(&format!("/elicitation/status/{declined}"))).await;
@@ -214,10 +216,9 @@ async fn a_closed_question_says_how_it_closed() {
     assert_eq!(
         told,
         json!({"id": declined, "state": "answered", "deadline": null, "action": "decline",
-            "by": {"route": "page", "human": true}}),
+            "by": {"route": "page", "human": true}, "delivery": "delivered"}),
         "as the calls do, and nobody's words"
     );
-    desk.line().await;
 
     let late = desk.ask(day()).await;
     assert_eq!(desk.line().await["state"], "timed_out");
