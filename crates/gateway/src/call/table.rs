@@ -45,6 +45,9 @@ struct Index {
 /// Calls by the server that has them, the oldest first.
 type CallsAt = BTreeSet<(ServerId, CallId)>;
 
+/// Whether a call is one of some.
+type Belongs = fn(&Call) -> bool;
+
 /// Calls that a server has, by who waits for them.
 #[derive(Default, PartialEq, Debug)]
 struct Waited {
@@ -244,7 +247,7 @@ impl Calls {
 
     /// The first call that a question can have come up in, of those that are a certain way: `found` are all of these that
     /// a server has.
-    fn first(&self, origin: Origin, found: &CallsAt, is: fn(&Call) -> bool) -> Option<CallId> {
+    fn first(&self, origin: Origin, found: &CallsAt, is: Belongs) -> Option<CallId> {
         match origin {
             Origin::Only(id) => {
                 let call = self.get(id).filter(|call| call.is_open() && is(call));
@@ -461,7 +464,7 @@ impl Index {
 
 impl Waited {
     /// Each set, and which calls are in it.
-    fn each(&mut self) -> [(&mut CallsAt, fn(&Call) -> bool); 3] {
+    fn each(&mut self) -> [(&mut CallsAt, Belongs); 3] {
         [
             (&mut self.collected, is_collected),
             (&mut self.by_maker, is_awaited),
