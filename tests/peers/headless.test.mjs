@@ -137,10 +137,10 @@ describe("without a person", { concurrency: AT_ONCE }, () => {
   test("a modern client hears what it would have to declare, by the status too if nothing was sent before", async () => {
     const required = { elicitation: { form: {} } };
     const asking = modern(1, "tools/call", { name: "ask", arguments: {} });
-    for (const [env, status] of [[{}, 400], [times({ json_modern: "0ms" }), 200]]) {
-      const { url, hears } = await listens(["--ask", "client", "--server-era", "legacy"], env);
+    for (const [accept, status] of [["application/json, text/event-stream", 400], ["text/event-stream", 200]]) {
+      const { url, hears } = await listens(["--ask", "client", "--server-era", "legacy"], times({ json_modern: "5m" }));
       const guest = Object.assign(new Guest(), { url, headers: {} });
-      const response = await guest.post(asking.message, { headers: asking.headers });
+      const response = await guest.post(asking.message, { headers: { ...asking.headers, accept } });
       assert.equal(response.status, status);
       const [{ id, error }] = await Array.fromAsync(messages(response));
       assert.deepEqual([id, error.code, error.data], [1, -32021, { requiredCapabilities: required }]);
