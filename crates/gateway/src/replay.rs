@@ -242,6 +242,10 @@ impl Stage {
                 }
                 Output::Noise(_) | Output::ToServer(ServerId::Second, _) => {}
                 Output::Named(_) | Output::Unnamed(_) => {}
+                Output::Sent(_)
+                | Output::Delivered(_)
+                | Output::Undelivered(..)
+                | Output::Unknown(_) => {}
             }
         }
         let most = 4 * 1024 * 1024 + 256 * self.heard;

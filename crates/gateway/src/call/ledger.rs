@@ -4,12 +4,14 @@ use super::ended::EndedQuestions;
 use super::made_tasks::MadeTasks;
 use super::name::{GivenName, NameChange, NameUse, ToldNames};
 use super::questions::Questions;
+use super::receipts::Receipts;
 use super::table::Calls;
 use super::{CallId, Name, Origin, Place, QuestionId, ServerId};
 
 pub use super::table::Ability;
 
-/// Calls, questions, and what may still be said about questions that are in the table no more.
+/// Calls, questions, people's answers on their way, and what may still be said about questions that are in the table no
+/// more.
 #[derive(Default)]
 pub struct Ledger {
     pub calls: Calls,
@@ -19,6 +21,7 @@ pub struct Ledger {
     told: ToldNames,
     /// Questions that the client has made tasks of.
     pub tasks: MadeTasks,
+    pub receipts: Receipts,
     #[cfg(test)]
     events: u64,
 }

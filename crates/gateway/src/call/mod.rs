@@ -13,6 +13,7 @@ mod made_tasks;
 mod name;
 mod question;
 mod questions;
+mod receipts;
 mod rounds;
 mod stage;
 mod table;
@@ -29,6 +30,7 @@ pub use name::{GivenName, Name, NameChange, NameUse};
 pub use question::{
     AtClient, DeskState, Origin, Place, Question, QuestionId, WantedBy, What, rendition, told,
 };
+pub use receipts::Way;
 pub use rounds::{Answers, Rounds};
 pub use stage::{Happened, Sent, Stage, Todo};
 pub use task::{LegacyTask, MOST_MISSES, Task, Update};

@@ -19,7 +19,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::coop::consume_budget;
-use tokio::time::{sleep, sleep_until};
+use tokio::time::{sleep, sleep_until, timeout};
 
 use crate::frame::{Frame, Id};
 use crate::moment::Moment;
@@ -74,6 +74,9 @@ pub enum Why {
     Endless(&'static str),
 }
 
+/// How long the desk may take to end the last questions.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
 /// Where an event came from.
 enum Source {
     Client,
@@ -103,8 +106,17 @@ impl Relay {
         }
         self.tell(Input::ServerGone(ServerId::First, how), &mut out)
             .await;
+        let _ = timeout(LAST_ANSWERS, self.hear_answers(&mut out)).await;
         let exit = self.close().await;
         Ended { why, exit }
+    }
+
+    /// Hears how the last questions ended. A person may have answered one of them as it was taken back.
+    async fn hear_answers(&mut self, out: &mut Vec<Output>) {
+        while self.page.has_tickets() {
+            let event = self.page.next().await;
+            self.tell(event, out).await;
+        }
     }
 
     async fn relay(&mut self, out: &mut Vec<Output>) -> Why {
@@ -121,7 +133,7 @@ impl Relay {
                 received = self.client.next(hears_client) => match received {
                     Received::Frame(frame) | Received::During(_, frame) => Input::Client(frame),
                     Received::Endless => return self.endless("the client"),
-                    Received::Nothing => continue,
+                    Received::Nothing | Received::Unreached(_) => continue,
                     Received::Gone if hung_up => return Why::Client,
                     Received::Gone => {
                         hung_up = true;
@@ -132,6 +144,7 @@ impl Relay {
                     (_, Received::Frame(frame)) => self.said(id, frame, None),
                     (_, Received::During(request, frame)) => self.said(id, frame, Some(request)),
                     (_, Received::Nothing) => continue,
+                    (_, Received::Unreached(message)) => Input::Unreached(id, message),
                     (ServerId::Second, _) => {
                         self.servers.remove(id);
                         Input::ServerGone(id, "ended".to_owned())
@@ -212,6 +225,10 @@ impl Relay {
                 Output::Complete(question, by) => self.page.complete(question, by).await,
                 Output::Named(given) => self.client.named(given),
                 Output::Unnamed(name) => self.client.unnamed(name),
+                Output::Sent(question) => self.page.sent(question).await,
+                Output::Delivered(question) => self.page.delivered(question).await,
+                Output::Undelivered(question, why) => self.page.undelivered(question, why).await,
+                Output::Unknown(question) => self.page.forget(question),
                 // People see it where they see the server's errors.
                 Output::Noise(frame) => drop(self.errors.noise(&frame.into_bytes())),
             }

@@ -1,6 +1,7 @@
 //! The page as one session's route: its questions wait at the desk until a person answers there.
 //!
-//! In: [`Page::ask`], [`Page::withdraw`], [`Page::complete`]. Out: [`Page::next`].
+//! In: [`Page::ask`], [`Page::withdraw`], [`Page::complete`], and what became of answers
+//! ([`Page::sent`] and others). Out: [`Page::next`].
 //! Not here: the desk and the page itself, which sessions share (`room`).
 
 use std::collections::HashMap;
@@ -9,12 +10,13 @@ use std::time::Duration;
 
 use midcall_core::{Elicitation, Scope, Values, Wanted};
 use midcall_desk::{
-    AskError, By, News, Outcome, SettleError, Submission, Ticket, TicketId, Unavailable, Watch,
-    Withdrawn,
+    AskError, By, Lost, News, Outcome, SettleError, Submission, Ticket, TicketId, Unavailable,
+    Watch, Withdrawn,
 };
 use midcall_store::{Memory, StoreError};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::local::LocalDesk;
 use crate::relay::Room;
 use crate::route::Setup;
 use crate::session::{Input, QuestionId, Waiting};
@@ -26,6 +28,7 @@ pub struct Page {
     patience: Duration,
     /// Whose questions they are.
     scope: Scope,
+    /// Those that are open, or answered and not known to have arrived.
     tickets: HashMap<QuestionId, TicketId>,
     /// What happened there, on its way to the session.
     news: UnboundedReceiver<Input>,
@@ -50,10 +53,17 @@ impl Page {
     pub async fn next(&mut self) -> Input {
         let input = self.news.recv().await;
         let input = input.expect("this page holds a sender");
-        if let Input::Ended(question, _) = &input {
+        if let Input::Ended(question, outcome) = &input
+            && !matches!(outcome, Outcome::Answered(..))
+        {
             self.tickets.remove(question);
         }
         input
+    }
+
+    /// True if something may still happen to a question, or to its answer.
+    pub fn has_tickets(&self) -> bool {
+        !self.tickets.is_empty()
     }
 
     /// Puts a question on the desk.
@@ -92,13 +102,14 @@ impl Page {
                 page: Some(room.door.origin()),
             },
         ));
-        tokio::spawn(follow(question, ticket, watch, self.events.clone()));
+        let desk = (room.desk.clone(), scope.clone());
+        tokio::spawn(follow(question, ticket, watch, self.events.clone(), desk));
         self.room.bring();
     }
 
     /// Takes a question back.
     pub async fn withdraw(&mut self, question: QuestionId, why: Withdrawn) {
-        if let (Some(ticket), Some(room)) = (self.tickets.remove(&question), self.room.is_open())
+        if let (Some(&ticket), Some(room)) = (self.tickets.get(&question), self.room.is_open())
             && let Err(error) = room.desk.withdraw(ticket, why).await
         {
             tracing::warn!(%ticket, %error, "a question could not be taken back");
@@ -117,18 +128,55 @@ impl Page {
         }
     }
 
+    /// The answer to a question went to the server.
+    pub async fn sent(&mut self, question: QuestionId) {
+        if let (Some(&ticket), Some(room)) = (self.tickets.get(&question), self.room.is_open()) {
+            noted(ticket, room.desk.sent(&self.scope, ticket).await);
+        }
+    }
+
+    /// What waited for an answer went on.
+    pub async fn delivered(&mut self, question: QuestionId) {
+        if let (Some(ticket), Some(room)) = (self.tickets.remove(&question), self.room.is_open()) {
+            noted(ticket, room.desk.delivered(&self.scope, ticket).await);
+        }
+    }
+
+    /// An answer didn't arrive, or may not have.
+    pub async fn undelivered(&mut self, question: QuestionId, why: Lost) {
+        if let (Some(ticket), Some(room)) = (self.tickets.remove(&question), self.room.is_open()) {
+            noted(
+                ticket,
+                room.desk.undelivered(&self.scope, ticket, why).await,
+            );
+        }
+    }
+
+    /// Nothing more will be known of an answer.
+    pub fn forget(&mut self, question: QuestionId) {
+        self.tickets.remove(&question);
+    }
+
     fn tell(&self, input: Input) {
         let _ = self.events.send(input); // The receiver is ours.
     }
 }
 
-/// Tells what becomes of a ticket: that its link was opened, how it ended.
+fn noted(ticket: TicketId, noted: Result<(), StoreError>) {
+    if let Err(error) = noted {
+        tracing::warn!(%ticket, %error, "what became of an answer could not be noted");
+    }
+}
+
+/// Tells what becomes of a ticket: that its link was opened, how it ended. Without a session, an answer is lost.
 async fn follow(
     question: QuestionId,
     mut ticket: Ticket,
     mut watch: Option<Watch<Memory>>,
     events: UnboundedSender<Input>,
+    (desk, scope): (LocalDesk, Scope),
 ) {
+    let id = ticket.id();
     let name = ticket.id().to_string();
     loop {
         tokio::select! {
@@ -142,8 +190,10 @@ async fn follow(
                 Err(_) => watch = None,
             },
             outcome = &mut ticket => {
-                // Without a session nobody waits.
-                let _ = events.send(Input::Ended(question, outcome));
+                if events.send(Input::Ended(question, outcome)).is_err() {
+                    let lost = desk.undelivered(&scope, id, Lost::Dropped).await;
+                    noted(id, lost);
+                }
                 return;
             }
         }

@@ -410,6 +410,7 @@ impl Session {
         });
         self.tunes_log(out);
         out.push(Output::ToServer(at, frame));
+        self.answers_sent(id, out);
     }
 
     /// Does what a call needs next.

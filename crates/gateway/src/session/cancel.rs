@@ -2,7 +2,7 @@
 
 use crate::moment::Moment;
 use midcall_core::wire::code;
-use midcall_desk::{Outcome, Withdrawn};
+use midcall_desk::{Lost, Outcome, Withdrawn};
 use serde_json::json;
 
 use super::{Out, Output, Session};
@@ -93,6 +93,7 @@ impl Session {
         self.cancel_at_server(now, id, frame, out);
         self.end_questions(now, id, last, why, out);
         let left = self.left_in(id);
+        self.answers_end(id, Lost::ByClient, out);
         self.forget(id, out);
         self.ask_elsewhere(now, left, out);
     }
@@ -288,6 +289,8 @@ impl Session {
 
     /// The server is gone: everything that waited for it ends.
     pub(super) fn server_gone(&mut self, now: Moment, how: &str, out: Out<'_>) {
+        self.answers_lost(ServerId::First, out);
+        self.answers_lost(ServerId::Second, out);
         for (id, question) in self.ledger.questions.drain() {
             if question.is_at_desk() {
                 out.push(Output::Withdraw(id, Withdrawn::ServerGone));
@@ -312,7 +315,9 @@ impl Session {
         let Some(second) = &self.servers.second else {
             return;
         };
-        if !second.is_open() {
+        let is_open = second.is_open();
+        self.answers_lost(ServerId::Second, out);
+        if !is_open {
             self.second_failed(now, out);
         }
         self.servers.second = None;

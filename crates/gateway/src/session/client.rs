@@ -168,6 +168,7 @@ impl Session {
         }
         let calls: Vec<_> = self.ledger.calls.iter().map(|(id, _)| id).collect();
         for id in calls {
+            self.answers_end(id, midcall_desk::Lost::ByClient, out);
             self.ledger.calls.close(id);
         }
         self.client.keep_alive = None;

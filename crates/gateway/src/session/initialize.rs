@@ -4,6 +4,7 @@
 //! that is known.
 
 use crate::moment::Moment;
+use midcall_desk::Lost;
 
 use super::{Out, Output, Session};
 use crate::call::ServerId;
@@ -79,6 +80,7 @@ impl Session {
     pub(super) fn answer_initialize(&mut self, id: Option<Id>, out: Out<'_>) {
         let Some(id) = id else { return };
         if let Some(call) = self.ledger.calls.by_id(&id) {
+            self.answers_end(call, Lost::CallEnded, out);
             self.ledger.calls.close(call);
         }
         out.push(Output::ToClient(self.initialized(&id)));

@@ -14,6 +14,7 @@ mod call;
 mod cancel;
 mod client;
 mod confirm;
+mod delivery;
 mod initialize;
 mod level;
 mod links;
@@ -45,7 +46,7 @@ use crate::moment::Moment;
 use midcall_core::Elicitation;
 use midcall_core::catalog::Locale;
 use midcall_core::wire::Modes;
-use midcall_desk::{By, Outcome, Withdrawn};
+use midcall_desk::{By, Lost, Outcome, Withdrawn};
 
 use crate::call::{Call, CallId, Declared, Ledger, NameChange, TellBy};
 pub use crate::call::{GivenName, Name, QuestionId, ServerId, Waiting};
@@ -71,6 +72,8 @@ pub enum Input {
     },
     /// A server is gone, or couldn't be started, and this is how.
     ServerGone(ServerId, String),
+    /// A request or an answer of this id may not have got through to the server.
+    Unreached(ServerId, Id),
     /// The server ended while it was asked what it speaks, and was started again.
     Restarted,
     /// A question is on the desk: what those who wait for it are told.
@@ -104,6 +107,14 @@ pub enum Output {
     Named(GivenName),
     /// A name leads nowhere any more.
     Unnamed(Name),
+    /// The answer that a person gave at the desk went to the server.
+    Sent(QuestionId),
+    /// What waited for that answer went on.
+    Delivered(QuestionId),
+    /// The answer didn't arrive, or may not have, and this is why.
+    Undelivered(QuestionId, Lost),
+    /// Of an answer that was sent, nothing more will be known.
+    Unknown(QuestionId),
     /// A server wrote a line that isn't a message.
     Noise(Frame),
 }
@@ -162,6 +173,7 @@ impl Session {
             } => self.server_says(now, from, frame, during.as_ref(), out),
             Input::ServerGone(ServerId::First, how) => self.server_gone(now, &how, out),
             Input::ServerGone(ServerId::Second, _) => self.second_gone(now, out),
+            Input::Unreached(server, id) => self.answers_unreached(server, &id, out),
             Input::Restarted => self.probed(now, None, out),
             Input::Asked(question, waiting) => self.asked(question, waiting),
             Input::Refused(question, why) => self.refused(now, question, why, out),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::moment::Moment;
 use midcall_core::wire::code;
+use midcall_desk::Lost;
 use serde_json::Value;
 
 use super::servers::{MOST_HELD, Server};
@@ -252,6 +253,7 @@ impl Session {
         self.servers.first.opening = Opening::NotYet;
         if let Some(id) = &failure.clients {
             if let Some(call) = self.ledger.calls.by_id(id) {
+                self.answers_end(call, Lost::CallEnded, out);
                 self.ledger.calls.close(call);
             }
             out.push(Output::ToClient(failure.error.clone()));

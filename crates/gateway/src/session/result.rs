@@ -7,7 +7,7 @@ use midcall_core::wire::{
     Asked, ElicitRequestParams, ElicitationCompleteParams, Input as RoundInput,
     InputRequiredResult, code, meta,
 };
-use midcall_desk::{Outcome, Withdrawn};
+use midcall_desk::{Lost, Outcome, Withdrawn};
 use serde_json::json;
 
 use super::ask::{Asking, MOST_QUESTIONS, ServerRequest};
@@ -253,6 +253,12 @@ impl Session {
             Stage::Task(_) => return self.told_of_task(now, id, at, members, out),
             _ => {}
         }
+        if members.error.is_none() {
+            self.answers_arrived(id, out);
+        }
+        let Some(call) = self.ledger.calls.get(id) else {
+            return;
+        };
         let what = server::read(&self.servers.get(call.server).facts, call, members);
         if call.hands_off {
             if !self.takes_over(id, &what, members) {
@@ -261,6 +267,7 @@ impl Session {
                     None if call.request.is_opening => modern::rediscovered(frame),
                     None => frame.clone(),
                 };
+                self.answers_end(id, Lost::CallEnded, out);
                 self.ledger.calls.close(id);
                 return out.push(Output::ToClient(told));
             }
@@ -527,6 +534,11 @@ impl Session {
         if !self.ledger.calls.get(id).is_some_and(|call| call.is_open()) {
             return;
         }
+        let is_result = response.peek().is_some_and(|(_, it)| it.error.is_none());
+        if is_result {
+            self.answers_arrived(id, out);
+        }
+        self.answers_end(id, Lost::CallEnded, out);
         let questions = self.ledger.questions_of(id);
         self.end_questions(now, id, questions, Withdrawn::ByServer, out);
         let Some(call) = self.ledger.calls.get(id) else {

@@ -85,8 +85,17 @@ impl Session {
     /// A question at the desk ended.
     pub(super) fn ended(&mut self, now: Moment, id: QuestionId, outcome: Outcome, out: Out<'_>) {
         let Some(question) = self.ledger.questions.remove(id) else {
+            if matches!(outcome, Outcome::Answered(..)) {
+                self.answered_late(id, out);
+            }
             return;
         };
+        if let Outcome::Answered(answer, _) = &outcome {
+            let of = (question.wanted_by.clone(), question.origin);
+            self.is_answered(id, &question, answer, out);
+            self.settle(now, question, Settled::Ended(outcome), out);
+            return self.was_answered(id, of, out);
+        }
         let is_unseen = outcome == Outcome::Unavailable(Unavailable::NoRoute);
         if !is_unseen || !question.wanted_by.is_server() {
             return self.settle(now, question, Settled::Ended(outcome), out);

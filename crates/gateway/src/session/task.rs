@@ -75,7 +75,10 @@ impl Session {
         let Some(at) = self.ledger.calls.get(id).map(|call| call.server) else {
             return;
         };
-        out.extend(frame.map(|frame| Output::ToServer(at, frame)));
+        if let Some(frame) = frame {
+            out.push(Output::ToServer(at, frame));
+            self.answers_sent(id, out);
+        }
         self.ledger.calls.change(id, |call| {
             if let Some(task) = call.task_mut() {
                 task.updates.push(update);
@@ -141,6 +144,13 @@ impl Session {
             return self.missed(now, id, update, &error, out);
         }
         if update.is_some() {
+            // Each update has answers of its own, and the server may still refuse another.
+            let is_last =
+                |stage: &Stage| matches!(stage, Stage::Task(task) if task.updates.is_empty());
+            let stage = self.ledger.calls.get(id).map(|call| call.stage());
+            if stage.is_some_and(is_last) {
+                self.answers_arrived(id, out);
+            }
             return;
         }
         let told = members.result.map(serde_json::from_slice::<TaskTold>);

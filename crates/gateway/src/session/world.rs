@@ -13,7 +13,7 @@ use crate::moment::Moment;
 use midcall_core::catalog::Locale;
 use midcall_core::wire::{ElicitationPending, meta};
 use midcall_core::{Asker, Elicitation, Limits};
-use midcall_desk::{By, Outcome, Route, Withdrawn};
+use midcall_desk::{By, Lost, Outcome, Route, Withdrawn};
 use serde_json::{Value, json};
 
 use super::{Input, Output, QuestionId, ServerId, Session, Waiting};
@@ -38,6 +38,8 @@ pub struct World {
     pub asked: Vec<(u64, Box<Elicitation>)>,
     pub withdrawn: Vec<(u64, Withdrawn)>,
     pub completed: Vec<(u64, By)>,
+    /// What became of the answers that people gave at the desk.
+    deliveries: Vec<(u64, Delivered)>,
     pub noise: usize,
     /// What the client can come back by.
     pub named: HashMap<Name, GivenName>,
@@ -49,6 +51,15 @@ pub struct World {
     is_alone: bool,
     /// Lines as they are, if these are looked at and not what they say.
     bytes: Option<Vec<Line>>,
+}
+
+/// What the gateway says of an answer that was given at the desk.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Delivered {
+    Sent,
+    Yes,
+    No(Lost),
+    Unknown,
 }
 
 /// What the gateway did, byte for byte.
@@ -89,6 +100,7 @@ impl World {
             asked: Vec::new(),
             withdrawn: Vec::new(),
             completed: Vec::new(),
+            deliveries: Vec::new(),
             noise: 0,
             named: HashMap::new(),
             answers_at_once: false,
@@ -182,6 +194,10 @@ impl World {
                 }
                 Output::Withdraw(turn, why) => self.withdrawn.push((self.nth(turn), why)),
                 Output::Complete(turn, by) => self.completed.push((self.nth(turn), by)),
+                Output::Sent(turn) => self.note(turn, Delivered::Sent),
+                Output::Delivered(turn) => self.note(turn, Delivered::Yes),
+                Output::Undelivered(turn, why) => self.note(turn, Delivered::No(why)),
+                Output::Unknown(turn) => self.note(turn, Delivered::Unknown),
                 Output::Noise(_) => self.noise += 1,
                 Output::Named(given) => {
                     self.named.insert(given.name, given);
@@ -218,6 +234,15 @@ impl World {
             let given = given.unwrap_or_else(|| panic!("{used_for:?} leads nowhere: {told}"));
             assert_eq!(given.used_for, used_for, "{told}");
         }
+    }
+
+    fn note(&mut self, turn: QuestionId, how: Delivered) {
+        self.deliveries.push((self.nth(turn), how));
+    }
+
+    /// What became of answers since it was last looked at.
+    pub fn told_of_answers(&mut self) -> Vec<(u64, Delivered)> {
+        std::mem::take(&mut self.deliveries)
     }
 
     /// Which question on the desk the gateway means.
@@ -269,6 +294,11 @@ impl World {
 
     pub fn server_gone(&mut self, how: &str) {
         self.on(Input::ServerGone(ServerId::First, how.to_owned()));
+    }
+
+    /// A message of this id doesn't get through to the server.
+    pub fn unreached(&mut self, id: impl Into<Id>) {
+        self.on(Input::Unreached(ServerId::First, id.into()));
     }
 
     /// The server was started again, since it ended when it was asked what it is.

@@ -37,6 +37,8 @@ pub enum Received {
     Frame(Frame),
     /// A message that a server sent while it answered this request.
     During(Id, Frame),
+    /// A message to the server may not have got through: a request or an answer of this id.
+    Unreached(Id),
     /// A message that may never end.
     Endless,
     /// No message, but the end changed: it may be full no longer, for example.

@@ -19,6 +19,7 @@ mod claims;
 mod client;
 mod confirm;
 mod crowd;
+mod delivery;
 mod during;
 mod eras;
 mod hints;

@@ -1,6 +1,7 @@
 //! Modern servers that make tasks of calls, with clients that know nothing of tasks.
 
 use super::eras::*;
+use crate::session::world::Delivered;
 
 const A_SECOND: Duration = Duration::from_secs(1);
 const TASKS: &str = "io.modelcontextprotocol/tasks";
@@ -139,6 +140,51 @@ fn what_a_task_does_not_want_to_know_any_more_is_taken_back() {
         let error = world.told_client()["error"]["message"].clone();
         assert!(error.as_str().unwrap().contains(words), "{error}");
     }
+}
+
+/// A person answers the nth question at the desk.
+fn declines(world: &mut World, nth: u64) {
+    let no = midcall_core::Answer::Declined { reason: None };
+    world.ends(nth, Outcome::Answered(no, PAGE));
+}
+
+#[test]
+fn a_persons_answer_to_a_task_has_arrived_once_the_server_says_so() {
+    let asked = || {
+        let mut world = legacy_to("page", json!({}));
+        running(&mut world);
+        let both = json!({"k": asks("k", day())["k"], "l": asks("l", day())["l"]});
+        polled(&mut world, wanting(both));
+        world.see();
+        world
+    };
+    let mut world = asked();
+    declines(&mut world, 1);
+    declines(&mut world, 2);
+    assert_eq!(
+        world.told_of_answers(),
+        [(1, Delivered::Sent), (2, Delivered::Sent)]
+    );
+    let updates = std::mem::take(&mut world.to_server);
+    for (update, told) in updates
+        .iter()
+        .zip([vec![], vec![(1, Delivered::Yes), (2, Delivered::Yes)]])
+    {
+        assert_eq!(update["method"], "tasks/update");
+        world.server(
+            json!({"jsonrpc": "2.0", "id": update["id"], "result": {"resultType": "complete"}}),
+        );
+        assert_eq!(world.told_of_answers(), told, "each update is one answer");
+    }
+
+    let mut world = asked();
+    declines(&mut world, 1);
+    world.to_server.clear();
+    polled(&mut world, task("failed"));
+    assert_eq!(
+        world.told_of_answers(),
+        [(1, Delivered::Sent), (1, Delivered::Unknown)]
+    );
 }
 
 #[test]

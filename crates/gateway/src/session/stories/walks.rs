@@ -1,7 +1,7 @@
 //! Random walks: a client, a server, a person and the clock do whatever they may, in any order.
 //!
 //! However they walk, every request of the client is answered exactly once, every question of the server and every
-//! question on the desk ends exactly once, and the ledger's indexes are what they are made of (`Session::on` checks that
+//! question on the desk ends exactly once, what became of each answer at the desk is said exactly once, and the ledger's indexes are what they are made of (`Session::on` checks that
 //! in tests). A walk is made from a number, so one that fails can be walked again.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -45,6 +45,7 @@ fn walks(quarter: u64) {
         met.second,
     ];
     assert!(all.iter().all(|count| *count > 0), "{all:?}");
+    assert_eq!(met.delivered.len(), 3, "{:?}", met.delivered);
 }
 
 #[test]
@@ -80,6 +81,8 @@ struct Met {
     on_desk: usize,
     /// Second processes of the server.
     second: usize,
+    /// Answers at the desk, by what became of them.
+    delivered: BTreeMap<&'static str, usize>,
 }
 
 impl Met {
@@ -90,6 +93,9 @@ impl Met {
         self.models += other.models;
         self.on_desk += other.on_desk;
         self.second += other.second;
+        for (how, count) in other.delivered {
+            *self.delivered.entry(how).or_default() += count;
+        }
     }
 }
 
@@ -117,6 +123,8 @@ struct Walk {
     server_asks: HashSet<(bool, u64)>,
     page: BTreeMap<QuestionId, Box<Elicitation>>,
     seen: HashSet<QuestionId>,
+    /// Answers given at the desk, and whether they were sent.
+    answered: HashMap<QuestionId, bool>,
     news: Vec<Input>,
     met: Met,
 }
@@ -159,6 +167,7 @@ impl Walk {
             server_asks: HashSet::new(),
             page: BTreeMap::new(),
             seen: HashSet::new(),
+            answered: HashMap::new(),
             news: Vec::new(),
             met: Met::default(),
         }
@@ -190,6 +199,11 @@ impl Walk {
             self.waits
         );
         assert!(self.page.is_empty(), "questions are left on the desk");
+        assert!(
+            self.answered.is_empty(),
+            "answers of which nobody hears what became: {:?}",
+            self.answered
+        );
         Met {
             rounds: self.rounds.len(),
             claims: self.claims.len(),
@@ -430,7 +444,22 @@ impl Walk {
             _ => accepted(&self.page[&question]),
         };
         self.page.remove(&question);
+        self.answer_at_desk(question, answer);
+    }
+
+    fn answer_at_desk(&mut self, question: QuestionId, answer: Answer) {
+        self.answered.insert(question, false);
         self.on(Input::Ended(question, Outcome::Answered(answer, PAGE)));
+    }
+
+    /// What became of an answer, the last word: it is said once.
+    fn arrived(&mut self, question: QuestionId, how: &'static str) {
+        let was_sent = self.answered.remove(&question);
+        assert!(
+            was_sent.is_some(),
+            "{question:?} is {how}, or was it before?"
+        );
+        *self.met.delivered.entry(how).or_default() += 1;
     }
 
     /// The client or the server takes something back.
@@ -492,18 +521,44 @@ impl Walk {
                     self.page.insert(question, elicitation);
                     self.news.push(Input::Asked(question, Default::default()));
                 }
+                // Sometimes a person was faster.
                 Output::Withdraw(question, why) => {
-                    if self.page.remove(&question).is_some() {
-                        self.news
-                            .push(Input::Ended(question, Outcome::Withdrawn(why)));
+                    if let Some(elicitation) = self.page.remove(&question) {
+                        let outcome = match self.random(8) {
+                            0 => {
+                                self.answered.insert(question, false);
+                                Outcome::Answered(accepted(&elicitation), PAGE)
+                            }
+                            _ => Outcome::Withdrawn(why),
+                        };
+                        self.news.push(Input::Ended(question, outcome));
                     }
                 }
                 Output::Complete(question, by) => {
                     if let Some(elicitation) = self.page.remove(&question) {
                         let answer = accepted(&elicitation);
+                        self.answered.insert(question, false);
                         self.news
                             .push(Input::Ended(question, Outcome::Answered(answer, by)));
                     }
+                }
+                Output::Sent(question) => {
+                    let was_sent = self.answered.insert(question, true);
+                    assert_eq!(
+                        was_sent,
+                        Some(false),
+                        "{question:?} is sent twice, or not given"
+                    );
+                }
+                Output::Delivered(question) => self.arrived(question, "delivered"),
+                Output::Undelivered(question, _) => self.arrived(question, "undelivered"),
+                Output::Unknown(question) => {
+                    assert_eq!(
+                        self.answered.get(&question),
+                        Some(&true),
+                        "{question:?} wasn't sent"
+                    );
+                    self.arrived(question, "unknown");
                 }
             }
         }

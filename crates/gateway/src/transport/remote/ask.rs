@@ -47,8 +47,8 @@ pub enum Exchange {
     Request(Request, Sent),
     /// Several requests in one message; the ids of those that aren't answered yet.
     Batch(Vec<Id>),
-    /// What wants no answer, and in which legacy session it was sent.
-    Told(u32),
+    /// What wants no answer: in which legacy session it was sent, and its id if it is an answer.
+    Told(u32, Option<Id>),
     /// A request that was taken back. A legacy server may not have heard that yet.
     TakenBack,
     /// The stream of what belongs to no request.
@@ -75,7 +75,7 @@ impl Exchange {
         match self {
             Self::Request(request, _) => std::slice::from_ref(&request.id),
             Self::Batch(ids) => ids,
-            Self::Told(_) | Self::TakenBack | Self::Listening => &[],
+            Self::Told(..) | Self::TakenBack | Self::Listening => &[],
         }
     }
 
@@ -94,7 +94,7 @@ impl Exchange {
                 [id] => Some(id),
                 _ => None,
             },
-            Self::Request(..) | Self::Told(_) | Self::TakenBack | Self::Listening => None,
+            Self::Request(..) | Self::Told(..) | Self::TakenBack | Self::Listening => None,
         }
     }
 
@@ -103,7 +103,7 @@ impl Exchange {
         match self {
             Self::Listening | Self::TakenBack => true,
             Self::Request(request, _) => &*request.method == LISTEN,
-            Self::Batch(_) | Self::Told(_) => false,
+            Self::Batch(_) | Self::Told(..) => false,
         }
     }
 }
@@ -253,9 +253,9 @@ impl Remote {
             _ => self.session.headers(),
         };
         let (tag, stream) = self.stream(headers, Vec::new(), false);
-        let what = match frame.peek() {
-            Some((Kind::Response { .. }, _)) => What::Answer,
-            _ => What::Said,
+        let (what, answers) = match frame.peek() {
+            Some((Kind::Response { id }, _)) => (What::Answer, id),
+            _ => (What::Said, None),
         };
         let load = self.waiting.add(frame.len(), what);
         let message = frame.into_bytes();
@@ -267,7 +267,7 @@ impl Remote {
             after,
         });
         self.exchanges
-            .insert(tag, Exchange::Told(self.session.number));
+            .insert(tag, Exchange::Told(self.session.number, answers));
         tag
     }
 

@@ -47,7 +47,12 @@ impl Remote {
                     self.fail(&id, &cause);
                 }
             }
-            Some(Exchange::Told(session)) => self.told(tag, session, ending),
+            Some(Exchange::Told(session, answers)) => {
+                if matches!(ending, Ending::Refused(_) | Ending::Broken { .. }) {
+                    self.ready.extend(answers.map(Received::Unreached));
+                }
+                self.told(tag, session, ending);
+            }
             Some(Exchange::Listening) => self.unheard(tag, &ending),
             Some(Exchange::TakenBack) | None => {}
         }
@@ -280,6 +285,7 @@ impl Remote {
     fn fail(&mut self, id: &Id, cause: &Cause) {
         tracing::warn!("a request failed: {}", cause.for_log());
         let answer = Frame::error(Some(id), code::INTERNAL_ERROR, &cause.for_client());
+        self.ready.push_back(Received::Unreached(id.clone()));
         self.ready.push_back(Received::Frame(answer));
     }
 }

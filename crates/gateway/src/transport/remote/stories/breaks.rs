@@ -3,9 +3,12 @@
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
-use super::server::{Reply, event};
+use super::server::{PATIENCE, Reply, event};
 use super::{World, call, modern, opening, progress, question, result, words};
+use crate::frame::Id;
+use crate::transport::server::Received;
 
 /// What the stream of a call brings, the first event without a message.
 fn script() -> Vec<String> {
@@ -262,4 +265,45 @@ async fn a_subscription_that_breaks_is_asked_for_again_and_nobody_notices() {
             "notifications/tools/list_changed"
         ]
     );
+}
+
+#[tokio::test]
+async fn what_may_not_have_got_through_is_named_whether_it_asks_or_answers() {
+    let mut world = World::with(|asked| {
+        let is_answer = asked.body.get("result").is_some();
+        match asked.body["id"].as_u64() {
+            Some(7) if is_answer => Reply::status(500),
+            Some(8) if is_answer => Reply::status(202),
+            Some(2) => Reply::events(&[]).breaks(),
+            _ => opening(asked, "s").unwrap_or_else(|| {
+                Reply::events(&[event(1, &question(8)), event(2, &question(7))]).stays()
+            }),
+        }
+    })
+    .await;
+    world.opens().await;
+    world.send(call(1));
+    for id in [8, 7] {
+        assert_eq!(world.says().await, question(id));
+        world.send(json!({"jsonrpc": "2.0", "id": id, "result": {"action": "decline"}}));
+    }
+    assert_eq!(unreached(&mut world).await, 7.into());
+    world.send(call(2));
+    assert_eq!(unreached(&mut world).await, 2.into());
+    let error = world.says().await;
+    assert_eq!(
+        (&error["id"], &error["error"]["code"]),
+        (&json!(2), &json!(-32603))
+    );
+}
+
+/// The id of the next message that may not have got through.
+async fn unreached(world: &mut World) -> Id {
+    loop {
+        match timeout(PATIENCE, world.remote.next(true)).await {
+            Ok(Received::Unreached(id)) => return id,
+            Ok(_) => {}
+            Err(_) => panic!("everything got through: {:#?}", world.server.seen()),
+        }
+    }
 }

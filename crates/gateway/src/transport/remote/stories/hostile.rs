@@ -182,6 +182,8 @@ async fn a_server_that_is_not_there_is_an_error_and_not_silence() {
         "tools/call",
         json!({"name": "book"}),
     )));
+    let unreached = remote.next(true).await;
+    assert!(matches!(unreached, Received::Unreached(id) if id == 1.into()));
     let Received::Frame(frame) = remote.next(true).await else {
         panic!("it is gone");
     };

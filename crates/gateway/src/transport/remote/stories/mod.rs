@@ -53,7 +53,7 @@ impl World {
                 Ok(Received::Frame(frame) | Received::During(_, frame)) => {
                     serde_json::from_slice(&frame.into_bytes()).unwrap()
                 }
-                Ok(Received::Nothing) => continue,
+                Ok(Received::Nothing | Received::Unreached(_)) => continue,
                 Ok(Received::Gone | Received::Endless) => panic!("it has answered everything"),
                 Err(_) => panic!("nothing was said; these came: {:#?}", self.server.seen()),
             };
@@ -79,7 +79,7 @@ impl World {
                 Ok(Received::Frame(frame) | Received::During(_, frame)) => {
                     rest.push(serde_json::from_slice(&frame.into_bytes()).unwrap());
                 }
-                Ok(Received::Nothing) => {}
+                Ok(Received::Nothing | Received::Unreached(_)) => {}
                 Ok(Received::Gone | Received::Endless) => return rest,
                 Err(_) => panic!("it does not end; these came: {:#?}", self.server.seen()),
             }
