@@ -86,6 +86,28 @@ test("where the end is not known, a later word corrects it", () => {
   assert.equal(queue.past[0].closing.state, "answered");
 });
 
+test("what became of an answer is learned once, whoever gave it, and is never taken back", () => {
+  for (const ours of [true, false]) {
+    const queue = new Queue();
+    queue.add(ticket("a"));
+    const closing = { state: "answered", action: "accept", by: { route: "page", human: true } };
+    const told = (delivery, more) => queue.settle("a", { ...closing, delivery, ...more }, AT);
+    queue.settle("a", closing, { ...AT, ours });
+    assert.deepEqual(queue.underway("http://127.0.0.1:1").map(({ id }) => id), ["a"]);
+    assert.deepEqual(queue.underway("http://127.0.0.1:2"), []);
+    assert.ok(told("pending") && told("sent"));
+    assert.equal(told("pending"), undefined, "it came late");
+    assert.equal(queue.settle("a", { state: "timed_out", delivery: "lost" }, AT), undefined);
+    assert.ok(told("lost", { reason: "server_gone" }));
+    assert.equal(told("delivered"), undefined);
+    assert.deepEqual(queue.past[0].closing, { ...closing, delivery: "lost", reason: "server_gone" });
+    assert.deepEqual(queue.underway("http://127.0.0.1:1"), []);
+    assert.equal(queue.lost.length, ours ? 1 : 0, "the window that answered says so");
+    queue.see("a");
+    assert.deepEqual(queue.lost, []);
+  }
+});
+
 test("a place narrows, and an empty one does not", () => {
   const table = [
     [{}, { workspace: "", conversation: "" }, true],

@@ -94,6 +94,16 @@ async function tour(tag, isJudged) {
   await page.locator(".before li").nth(2).waitFor();
   await look(page, "earlier");
 
+  await page.evaluate(() => {
+    const past = JSON.parse(sessionStorage.getItem("midcall.past"));
+    Object.assign(past.find(({ ours }) => ours).closing, { delivery: "lost", reason: "server_gone" });
+    sessionStorage.setItem("midcall.past", JSON.stringify(past));
+  });
+  await page.reload();
+  await page.locator(".undelivered").waitFor();
+  await look(page, "undelivered");
+  await page.locator(".undelivered button").click();
+
   const note = await desk.ask(FORM, { server: "booking" });
   await dialog(page).waitFor();
   desk.withdraw(note);

@@ -40,6 +40,23 @@ test("an answer whose response was lost is this window's own", async () => {
   assert.equal(await page.getByText("in another window").count(), 0);
 });
 
+test("what became of an answer while this window was away is learned when it comes back", async () => {
+  const desk = await Desk.start();
+  const page = await unhurried(desk, { withheld: "elicitation/delivery" });
+  const id = await desk.ask(WHO);
+  await dialog(page).waitFor();
+  await page.clock.runFor(MOMENT);
+  await dialog(page).getByLabel("Name").fill("Ana");
+  await button(page, "Submit").click();
+  await desk.ended(id);
+  await page.getByText("Sent: name").waitFor();
+  const before = page.locator(".before");
+  assert.equal(await before.getByText("Delivered").count(), 0);
+  await page.reload(); // A new stream tells what is open only.
+  await before.getByText("Delivered").waitFor();
+  assert.equal(await page.locator(".undelivered").count(), 0);
+});
+
 test("a link declined elsewhere is not told as answered, though only asking reveals it", async () => {
   const desk = await Desk.start();
   const page = await unhurried(desk);

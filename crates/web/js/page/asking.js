@@ -177,7 +177,7 @@ export class Asking {
     const heard = this.#underway.get(id);
     this.#underway.delete(id);
     if (problem instanceof Refused && !again) this.#said.delete(said); // nothing was lost: it was not taken
-    if (!problem) this.#told.settled(id, { state: "answered", action, by: HERE });
+    if (!problem) this.#told.settled(id, { ...heard, state: "answered", action, by: HERE }); // It may have been delivered or lost by now.
     else if (heard) this.#told.settled(id, heard);
     else if (!this.#explain(ticket, problem)) this.#fail(id, problem);
   }
@@ -185,8 +185,8 @@ export class Asking {
   /** Whether a refusal says that there is nothing more to answer. @param {Ticket} ticket @param {unknown} problem */
   #explain({ gateway, id }, problem) {
     if (!(problem instanceof Refused)) return false;
-    const { state, action, by, reason } = problem.body;
-    if (problem.status === 409) this.#told.settled(id, { state, action, by, reason });
+    const { state, action, by, delivery, reason } = problem.body;
+    if (problem.status === 409) this.#told.settled(id, { state, action, by, delivery, reason });
     else if (problem.status === 404) this.#told.settled(id, { state: "gone" });
     else if (problem.status === 401) this.#told.signedOut(gateway);
     else return false;

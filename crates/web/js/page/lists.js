@@ -34,10 +34,37 @@ export function before(past) {
       h("div", { class: "words" },
         h("p", { class: "asker" }, ...asker(one.server, one.tool), h("time", { datetime: one.at }, time(one.at))),
         h("p", { class: "message", dir: "auto" }, clean(one.description, 160)),
-        h("p", { class: "hint" }, how(one), one.fields.length > 0 && h("span", { class: "fields" }, ...voice.phrase("page.sent", { names: one.fields.join(", ") }))),
+        h("p", { class: "hint" },
+          how(one),
+          one.fields.length > 0 && h("span", { class: "fields" }, ...voice.phrase("page.sent", { names: one.fields.join(", ") })),
+          arrival(one),
+        ),
       ),
     ))),
   );
+}
+
+/** This person's answers that were lost. @param {Past[]} past @param {(id: string) => void} see */
+export function undelivered(past, see) {
+  return h("ol", { class: "cards undelivered", "aria-label": say("delivery.lost") }, ...past.map((one) => h("li", { class: "card" },
+    h("div", { class: "words" },
+      h("p", { class: "asker" }, ...asker(one.server, one.tool), h("time", { datetime: one.at }, time(one.at))),
+      h("p", { class: "what" }, lost(one)),
+      h("p", { class: "hint", dir: "auto", id: `lost-${one.id}` }, clean(one.description, 160)),
+    ),
+    h("button", { type: "button", "aria-describedby": `lost-${one.id}`, onclick: () => see(one.id) }, say("page.dismiss")),
+  )));
+}
+
+/** That this person's answer was lost, and why. @param {Past} past */
+export const lost = ({ closing: { reason = "" } }) =>
+  say(["by_client", "call_ended", "server_gone", "unreached", "dropped", "shutdown"].includes(reason) ? `delivery.lost_${reason}` : "delivery.lost");
+
+/** What became of an answer, in a few words. @param {Past} past */
+function arrival(past) {
+  const { delivery } = past.closing;
+  if (delivery === "lost") return h("span", { class: "bad" }, past.ours ? lost(past) : say("delivery.lost_elsewhere"));
+  return (delivery === "sent" || delivery === "delivered") && h("span", {}, say(`delivery.${delivery}`));
 }
 
 /** How a question ended, in the catalog's word for it. @param {import("./queue.js").Closing} closing */
@@ -59,7 +86,7 @@ function how({ closing, ours }) {
 }
 
 /** @param {Past} past */
-const mark = ({ closing }) => (closing.state === "answered" && closing.action === "accept" ? "yes" : "no");
+const mark = ({ closing }) => (closing.delivery === "lost" ? "lost-answer" : closing.state === "answered" && closing.action === "accept" ? "yes" : "no");
 
 function nothing() {
   return h("section", { class: "nothing" },

@@ -11,7 +11,7 @@ import { badge } from "./badge.js";
 import { bar } from "./bar.js";
 import { Refused } from "./gateway.js";
 import { Gateways } from "./gateways.js";
-import { before, ending, waiting } from "./lists.js";
+import { before, ending, lost, undelivered, waiting } from "./lists.js";
 import * as memory from "./memory.js";
 import * as notifications from "./notify.js";
 import { provide } from "./provisions.js";
@@ -124,13 +124,17 @@ export class Page {
     this.draw();
   }
 
-  /** What was typed for a gateway's questions before a reload: they may have ended. @param {import("./gateway.js").Gateway} gateway */
+  /** What was typed for a gateway's questions before a reload, and answered: they may have ended or arrived. @param {import("./gateway.js").Gateway} gateway */
   #sort(gateway) {
     memory.drafts().filter(({ from }) => from === gateway.origin).forEach(({ id }) => this.#inquire(id, gateway));
+    this.#queue.underway(gateway.origin).forEach(({ id }) => this.#inquire(id, gateway));
   }
 
-  /** What a process asked ends with it. @param {Set<string>} living */
+  /** What a process asked ends with it, and so do answers that it hadn't sent. @param {Set<string>} living */
   #bury(living) {
+    for (const { id, from, closing } of this.#queue.past) {
+      if (!living.has(from) && closing.delivery === "pending") this.#settle(id, { ...closing, delivery: "lost", reason: "shutdown" });
+    }
     for (const { id, gateway } of this.#queue.all) if (!living.has(gateway.origin)) this.#settle(id, { state: "gone", reason: "shutdown" });
     for (const { id, from } of memory.drafts()) if (!living.has(from)) memory.dropDraft(id);
   }
@@ -139,8 +143,10 @@ export class Page {
   #settle(id, closing) {
     if (this.#asking.hear(id, closing)) return;
     memory.dropDraft(id);
+    const wasLost = this.#queue.lost.some((one) => one.id === id);
     const past = this.#queue.settle(id, closing, { at: new Date().toISOString(), ...this.#asking.how(id, closing) });
     if (!past) return;
+    if (!wasLost && this.#queue.lost.includes(past)) this.#tell(lost(past));
     if (this.#asking.id === id) {
       if (past.ours) this.#asking.dismiss();
       else this.#asking.end(closing.state === "answered" ? "answered_before" : ending(closing));
@@ -154,8 +160,8 @@ export class Page {
   /** Asks the desk how a ticket stands: no clock of this computer decides that. @param {string} id @param {import("./gateway.js").Gateway} gateway */
   async #inquire(id, gateway) {
     try {
-      const { state, action, by, reason } = await gateway.status(id);
-      if (state !== "open") this.#settle(id, { state, action, by, reason });
+      const { state, action, by, delivery, reason } = await gateway.status(id);
+      if (state !== "open") this.#settle(id, { state, action, by, delivery, reason });
     } catch (problem) {
       if (problem instanceof Refused && problem.status === 404) this.#settle(id, { state: "gone" });
       // A cut is told elsewhere.
@@ -205,6 +211,14 @@ export class Page {
     this.draw();
   }
 
+  /** The person knows that an answer was lost. @param {string} id */
+  #see(id) {
+    this.#queue.see(id);
+    memory.keepPast(this.#queue.past);
+    this.draw();
+    this.#main.focus();
+  }
+
   /** Brings the screen in line with the state. */
   draw() {
     const focused = document.activeElement;
@@ -242,6 +256,7 @@ export class Page {
     const listed = rest.length ? open.filter(({ id }) => this.#later.has(id)) : open; // Nothing jumps when a question comes and goes.
     return [
       lead,
+      ...(this.#queue.lost.length ? [undelivered(this.#queue.lost, (id) => this.#see(id))] : []),
       ...(listed.length || !rest.length ? [waiting(listed, (id) => this.#answer(id))] : []),
       ...rest,
       ...(past.length ? [before(past)] : []),

@@ -3,16 +3,18 @@
  *
  * Events may come twice, after a cut: what is known changes nothing, and what is closed stays
  * closed. Only the desk closes: where nobody knows how a question ended (`gone`), a later word
- * corrects it.
+ * corrects it. What became of an answer is learned after its question closed.
  */
 
 /**
  * @typedef {{gateway: import("./gateway.js").Gateway, id: string, mode: "form" | "url", title?: string, description: string, params: any, url?: string,
  *   server: {name: string, version?: string, host?: string, links?: string[]}, tool?: string, workspace?: string,
  *   conversation?: string, asked: string, deadline: string, opened?: boolean}} Ticket
- * @typedef {{state: string, action?: string, by?: {route: string, human: boolean}, reason?: string}} Closing
- * @typedef {{id: string, server: string, tool?: string, description: string, workspace?: string, conversation?: string,
- *   closing: Closing, at: string, fields: string[], ours: boolean}} Past
+ * @typedef {"pending" | "sent" | "delivered" | "lost"} Delivery  what became of an answer
+ * @typedef {{state: string, action?: string, by?: {route: string, human: boolean}, delivery?: Delivery, reason?: string}} Closing
+ * @typedef {{id: string, from: string, server: string, tool?: string, description: string, workspace?: string, conversation?: string,
+ *   closing: Closing, at: string, fields: string[], ours: boolean, seen?: boolean}} Past  `from`: the gateway that asked; `seen`:
+ *   the person knows that their answer was lost
  * @typedef {{workspace: string, conversation: string}} Place
  */
 
@@ -70,19 +72,48 @@ export class Queue {
     const ticket = this.#open.get(id);
     if (!ticket) {
       const past = this.#past.find((one) => one.id === id);
-      if (!past || past.ours || !(ours || isProvisional(past))) return undefined;
+      if (!past) return undefined;
+      if (past.ours || !(ours || isProvisional(past))) return deliver(past, closing);
       return Object.assign(past, { closing, fields, ours });
     }
     this.#open.delete(id);
-    const { server, tool, description, workspace, conversation } = ticket;
-    const past = { id, server: server.name, tool, description, workspace, conversation, closing, at, fields, ours };
+    const { gateway, server, tool, description, workspace, conversation } = ticket;
+    const past = { id, from: gateway.origin, server: server.name, tool, description, workspace, conversation, closing, at, fields, ours };
     this.#past = [past, ...this.#past].slice(0, MOST_PAST);
     return past;
+  }
+
+  /** Answered, and not known to have arrived. @param {string} from  the gateway that asked */
+  underway = (from) => this.#past.filter((one) => one.from === from && one.closing.state === "answered" && !isFinal(one.closing.delivery));
+
+  /** This tab's answers that were lost, until the person has seen that. */
+  get lost() {
+    return this.#past.filter(({ ours, seen, closing }) => ours && !seen && closing.delivery === "lost");
+  }
+
+  /** The person has seen that an answer was lost. @param {string} id */
+  see(id) {
+    const past = this.#past.find((one) => one.id === id);
+    if (past) past.seen = true;
   }
 
   /** Those whose end may have been told when nobody could hear it: opened links, and what should be over. @param {number} now */
   doubtful = (now) => this.all.filter(({ opened, deadline }) => opened || Date.parse(deadline) < now);
 }
+
+/** What is known of an answer on its way, if that is more than before. @param {Past} past @param {Closing} closing */
+function deliver(past, { state, delivery, reason }) {
+  const before = past.closing.delivery;
+  if (state !== past.closing.state || isFinal(before) || order(delivery) <= order(before)) return undefined;
+  past.closing = { ...past.closing, delivery, reason };
+  return past;
+}
+
+/** @param {Delivery} [delivery] */
+const order = (delivery) => ["pending", "sent", "delivered", "lost"].indexOf(delivery ?? "");
+
+/** @param {Delivery} [delivery] */
+const isFinal = (delivery) => delivery === "delivered" || delivery === "lost";
 
 /** @param {string} a @param {string} b */
 const compare = (a, b) => (a === b ? 0 : a < b ? -1 : 1);
