@@ -40,6 +40,29 @@ test("an answer whose response was lost is this window's own", async () => {
   assert.equal(await page.getByText("in another window").count(), 0);
 });
 
+test("an answer whose response was lost can be sent again, and is taken as given", async () => {
+  const desk = await Desk.start();
+  const page = await unhurried(desk, { withheld: "elicitation/closed" });
+  await page.route("**/accept", async (route) => {
+    await route.fetch();
+    await route.abort();
+  }, { times: 1 });
+  const id = await desk.ask(WHO);
+  await dialog(page).waitFor();
+  await page.clock.runFor(MOMENT);
+  await dialog(page).getByLabel("Name").fill("Ana");
+  await button(page, "Submit").click();
+  assert.equal((await desk.ended(id)).action, "accept");
+  await dialog(page).locator(".problems").getByText("This could not be sent").waitFor();
+  await button(page, "Submit").click();
+  await page.getByText("Sent: name").waitFor();
+  assert.equal(await page.getByText("This was already answered").count(), 0);
+  const attempts = (await posts(page, "accept")).map(({ body }) => JSON.parse(body).attempt);
+  assert.equal(new Set(attempts).size, 1, `${attempts}`);
+  // Somebody else's attempt is refused.
+  assert.equal((await desk.script("POST", `/elicitation/${id}/accept`, { content: { name: "Ana" }, attempt: "other" })).status, 409);
+});
+
 test("what became of an answer while this window was away is learned when it comes back", async () => {
   const desk = await Desk.start();
   const page = await unhurried(desk, { withheld: "elicitation/delivery" });
@@ -159,7 +182,7 @@ test("large integers keep their digits", async () => {
   await dialog(page).waitFor();
   await button(page, "Submit").click();
   await desk.ended(asked);
-  assert.equal((await posts(page, "accept"))[0].body, '{"content":{"it":9007199254740993}}');
+  assert.match((await posts(page, "accept"))[0].body, /^\{"content":\{"it":9007199254740993\},"attempt":"[\d-]+"\}$/);
 });
 
 test("a refusal to let in that no waiting mends shows a helpful screen", async () => {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use midcall_core::{Answer, Elicitation, FormError, Link, Problem, Scope, Values, Words};
-use midcall_store::{Key, NodeId, Post, PostError, Store, StoreError};
+use midcall_store::{Key, NodeId, Post, PostError, Record, Store, StoreError};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -16,7 +16,7 @@ use crate::forms::Forms;
 use crate::inner::Inner;
 use crate::keeper;
 use crate::mark::Mark;
-use crate::outcome::{By, Closing, Delivery, Lost, Outcome, Status, Withdrawn};
+use crate::outcome::{By, Closing, Delivery, Lost, Outcome, State, Status, Withdrawn};
 use crate::record::{Stored, StoredQuestion};
 use crate::rules::{Limited, Rules};
 use crate::ticket::{Ticket, TicketId};
@@ -39,6 +39,31 @@ pub enum Submission {
     Decline(Option<Words>),
     /// Not now.
     Cancel,
+}
+
+/// What a surface calls one attempt to hand in an answer, so that it can repeat that when it
+/// didn't hear whether it was taken. Whoever knows the name can only learn that much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attempt<'a>(&'a str);
+
+impl<'a> Attempt<'a> {
+    /// The most bytes of a name.
+    pub const LONGEST: usize = 64;
+
+    /// A name, unless it is empty or too long.
+    pub fn named(name: &'a str) -> Option<Self> {
+        (1..=Self::LONGEST)
+            .contains(&name.len())
+            .then_some(Self(name))
+    }
+
+    fn has_answered(self, record: &Record) -> bool {
+        let Some(stored) = Stored::read(&record.bytes) else {
+            return false;
+        };
+        let is_answered = |closing: Closing| closing.state == State::Answered;
+        stored.attempt.as_deref() == Some(self.0) && stored.closing.is_some_and(is_answered)
+    }
 }
 
 impl From<Answer> for Submission {
@@ -156,6 +181,7 @@ impl<S: Store, P: Post> Desk<S, P> {
             opened: None,
             url: None,
             closing: None,
+            attempt: None,
             said: None,
         };
         let ttl = patience.saturating_add(rules.memory);
@@ -201,16 +227,38 @@ impl<S: Store, P: Post> Desk<S, P> {
         &self,
         scope: &Scope,
         id: TicketId,
+        submission: Submission,
+        by: By,
+    ) -> Result<(), SettleError> {
+        self.settle_once(scope, id, submission, by, None).await
+    }
+
+    /// The same, for a surface that may repeat it: an attempt that has won, wins again.
+    pub async fn settle_once(
+        &self,
+        scope: &Scope,
+        id: TicketId,
         mut submission: Submission,
         by: By,
+        attempt: Option<Attempt<'_>>,
     ) -> Result<(), SettleError> {
         let inner = &*self.inner;
         loop {
             let record = inner.find(scope, id).await?;
-            let Some(stored) = inner.still_open(&record).await? else {
-                continue;
+            let mut stored = match inner.still_open(&record).await {
+                Ok(Some(stored)) => stored,
+                Ok(None) => continue,
+                Err(SettleError::Closed(closing)) => {
+                    let is_again = attempt.is_some_and(|attempt| attempt.has_answered(&record));
+                    return match is_again {
+                        true => Ok(()),
+                        false => Err(SettleError::Closed(closing)),
+                    };
+                }
+                Err(error) => return Err(error),
             };
             let answer = inner.answer(&stored, submission)?;
+            stored.attempt = attempt.map(|Attempt(name)| name.into());
             let outcome = Outcome::Answered(answer, by);
             match inner.end(&record, stored, outcome).await? {
                 Some(Outcome::Answered(answer, _)) => submission = answer.into(),
@@ -318,7 +366,7 @@ impl<S: Store, P: Post> Desk<S, P> {
 mod tests {
     use super::*;
     use crate::clock::tests::{system_seconds, turn, turnable};
-    use crate::outcome::{Route, State};
+    use crate::outcome::Route;
     use midcall_core::{Asker, Limits};
     use midcall_store::{Mailroom, Memory};
 

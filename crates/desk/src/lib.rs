@@ -45,7 +45,7 @@ mod tally;
 mod ticket;
 mod watch;
 
-pub use desk::{AskError, Desk, SettleError, Submission};
+pub use desk::{AskError, Attempt, Desk, SettleError, Submission};
 pub use mark::{Mark, NoMark};
 pub use outcome::{
     By, Closing, Delivery, Lost, Outcome, Route, State, Status, Unavailable, Withdrawn,

@@ -36,6 +36,9 @@ pub(crate) struct Stored<'a> {
     pub url: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closing: Option<Closing>,
+    /// The attempt that answered it, if the surface named it.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<Cow<'a, str>>,
     /// What was said, until the asker has sent it on.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub said: Option<&'a RawValue>,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use midcall_desk::{Desk, Lost, News, Outcome, Rules, SettleError, TicketId, Withdrawn};
+use midcall_desk::{Attempt, Desk, Lost, News, Outcome, Rules, SettleError, TicketId, Withdrawn};
 use midcall_store::{Key, Mailroom, Memory, Store};
 use serde_json::{Value, json};
 
@@ -229,4 +229,44 @@ async fn a_watcher_that_never_knew_a_question_hears_no_closing_of_it() {
     let mut watch = desk.watch(&ana()).await.unwrap();
     desk.sent(&ana(), id).await.unwrap();
     assert_eq!(heard(&mut watch).await, ["elicitation/delivery sent"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_is_repeated_wins_again_and_no_other_does() {
+    let (store, post) = (Memory::default(), Mailroom::default());
+    let open = || Desk::open(store.clone(), post.clone(), Rules::default());
+    let (desk, other) = (open().await.unwrap(), open().await.unwrap());
+    let ticket = ask(&desk).await;
+    let id = ticket.id();
+    let tries = async |at: &MemoryDesk, name: &str| {
+        let (scope, said) = (ana(), typed(json!({"name": "Ana"})));
+        let attempt = Attempt::named(name);
+        at.settle_once(&scope, id, said, HUMAN, attempt).await
+    };
+    tries(&desk, "a").await.unwrap();
+    let Outcome::Answered(answer, _) = ticket.await else {
+        panic!()
+    };
+    assert_eq!(content(answer), json!({"name": "Ana"}));
+    for at in [&desk, &other] {
+        tries(at, "a").await.unwrap();
+        for name in ["b", ""] {
+            let refused = tries(at, name).await;
+            assert!(matches!(refused, Err(SettleError::Closed(_))), "{name}");
+        }
+    }
+    desk.delivered(&ana(), id).await.unwrap();
+    tries(&desk, "a").await.unwrap();
+    assert_eq!(stands(&desk, id).await, answered("delivered"));
+
+    // What ended otherwise was answered by no attempt.
+    let ticket = ask(&desk).await;
+    let id = ticket.id();
+    desk.withdraw(id, Withdrawn::ByServer).await.unwrap();
+    let late = typed(json!({"name": "Ana"}));
+    let attempt = Attempt::named("a");
+    let refused = desk.settle_once(&ana(), id, late, HUMAN, attempt).await;
+    assert!(matches!(refused, Err(SettleError::Closed(_))));
+    assert!(Attempt::named(&"a".repeat(65)).is_none());
+    drop(ticket);
 }

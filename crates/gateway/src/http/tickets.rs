@@ -7,7 +7,7 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use midcall_core::wire::{JsonObject, meta};
 use midcall_core::{Limits, Values, Words};
-use midcall_desk::{State as Standing, Status, Submission, TicketId};
+use midcall_desk::{Attempt, State as Standing, Status, Submission, TicketId};
 use midcall_store::{Post, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -32,6 +32,7 @@ pub struct Heard {
 pub struct Accept {
     /// Kept as text until its length is known to be fine.
     content: Option<Box<RawValue>>,
+    attempt: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -40,6 +41,12 @@ pub struct Reject {
     /// The `_meta` of the element's own answer, which a host may hand in as it is.
     #[serde(rename = "_meta")]
     meta: Option<JsonObject>,
+    attempt: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub struct Cancel {
+    attempt: Option<String>,
 }
 
 /// A body in which nothing is looked for.
@@ -69,7 +76,8 @@ pub async fn accept<S: Store, P: Post>(
         .as_ref()
         .map_or("{}", |content| content.get());
     let values = Values::read(content, &Limits::default())?;
-    settle(&app, &caller, id, Submission::Accept(values)).await
+    let attempt = accept.attempt.as_deref();
+    settle(&app, &caller, id, Submission::Accept(values), attempt).await
 }
 
 /// `POST /elicitation/{id}/reject`
@@ -84,7 +92,8 @@ pub async fn reject<S: Store, P: Post>(
         said.and_then(Value::as_str)
     });
     let reason = reason.and_then(Words::new);
-    settle(&app, &caller, id, Submission::Decline(reason)).await
+    let attempt = reject.attempt.as_deref();
+    settle(&app, &caller, id, Submission::Decline(reason), attempt).await
 }
 
 /// `POST /elicitation/{id}/cancel`
@@ -92,9 +101,10 @@ pub async fn cancel<S: Store, P: Post>(
     State(app): State<Arc<App<S, P>>>,
     caller: Caller,
     Id(id): Id,
-    Body(Nothing {}): Body<Nothing>,
+    Body(cancel): Body<Cancel>,
 ) -> Reply {
-    settle(&app, &caller, id, Submission::Cancel).await
+    let attempt = cancel.attempt.as_deref();
+    settle(&app, &caller, id, Submission::Cancel, attempt).await
 }
 
 /// `POST /elicitation/{id}/opened`
@@ -113,9 +123,11 @@ async fn settle<S: Store, P: Post>(
     caller: &Caller,
     id: TicketId,
     submission: Submission,
+    attempt: Option<&str>,
 ) -> Reply {
+    let attempt = attempt.and_then(Attempt::named);
     app.desk
-        .settle(&caller.scope, id, submission, caller.by)
+        .settle_once(&caller.scope, id, submission, caller.by, attempt)
         .await?;
     Ok(heard(id, Standing::Answered))
 }

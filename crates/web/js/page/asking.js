@@ -6,6 +6,7 @@
  */
 import "../define.js";
 import { h } from "../draw.js";
+import { write } from "./exact.js";
 import { Refused } from "./gateway.js";
 import * as memory from "./memory.js";
 import { say, voice } from "./words.js";
@@ -29,6 +30,8 @@ export class Asking {
   #underway = new Map();
   /** Answers of this tab, by ticket and action, with their fields: the response may be lost, and the answer taken all the same. @type {Map<string, string[]>} */
   #said = new Map();
+  /** The last attempt at each ticket that may have been taken or not. @type {Map<string, {said: string, name: string}>} */
+  #attempts = new Map();
   /** Why answers could not be sent, until they are tried again. @type {Map<string, Problem[]>} */
   #failed = new Map();
 
@@ -136,17 +139,14 @@ export class Asking {
   #answer(ticket, { action, content, _meta }) {
     const { gateway, id } = ticket;
     if (action === "accept" && ticket.mode === "url") return this.#open(ticket);
-    const call = {
-      accept: () => gateway.accept(id, content),
-      decline: () => gateway.reject(id, _meta?.["dev.midcall/reason"]),
-      cancel: () => gateway.cancel(id),
-    }[/** @type {"accept" | "decline" | "cancel"} */ (action)];
-    return this.#hand(ticket, action, call, Object.keys(content ?? {}));
+    const hand = { accept: gateway.accept, decline: gateway.reject, cancel: gateway.cancel }[/** @type {"accept" | "decline" | "cancel"} */ (action)];
+    const said = { content, reason: _meta?.["dev.midcall/reason"] };
+    return this.#hand(ticket, action, (attempt) => hand(id, { ...said, attempt }), said);
   }
 
   /** @param {Ticket} ticket @param {{action: "accept" | "cancel"}} how */
   #finish(ticket, { action }) {
-    return this.#hand(ticket, action, () => ticket.gateway[action](ticket.id), []);
+    return this.#hand(ticket, action, (attempt) => ticket.gateway[action](ticket.id, { attempt }), {});
   }
 
   /** The person consented and the link is open; it is done when they say so, or the server does. @param {Ticket} ticket */
@@ -163,9 +163,15 @@ export class Asking {
     this.#told.opened(id);
   }
 
-  /** @param {Ticket} ticket @param {string} action @param {() => Promise<unknown>} call @param {string[]} fields */
-  async #hand(ticket, action, call, fields) {
+  /**
+   * @param {Ticket} ticket
+   * @param {string} action
+   * @param {(attempt: string) => Promise<unknown>} call
+   * @param {{content?: object, reason?: string}} answer
+   */
+  async #hand(ticket, action, call, answer) {
     const { id } = ticket;
+    const fields = Object.keys(answer.content ?? {});
     this.#failed.delete(id);
     this.#underway.set(id, undefined);
     const said = `${id} ${action}`;
@@ -173,13 +179,23 @@ export class Asking {
     this.#said.set(said, fields);
     /** @type {unknown} */
     let problem;
-    await call().catch((found) => (problem = found));
+    await call(this.#attempt(id, write({ action, ...answer }))).catch((found) => (problem = found));
     const heard = this.#underway.get(id);
     this.#underway.delete(id);
+    if (!problem || heard) this.#attempts.delete(id);
     if (problem instanceof Refused && !again) this.#said.delete(said); // nothing was lost: it was not taken
     if (!problem) this.#told.settled(id, { ...heard, state: "answered", action, by: HERE }); // It may have been delivered or lost by now.
     else if (heard) this.#told.settled(id, heard);
     else if (!this.#explain(ticket, problem)) this.#fail(id, problem);
+  }
+
+  /** The name of an attempt: the same for what is said again, since it may have been taken. @param {string} id @param {string} said */
+  #attempt(id, said) {
+    const last = this.#attempts.get(id);
+    if (last?.said === said) return last.name;
+    const name = crypto.getRandomValues(new Uint32Array(4)).join("-");
+    this.#attempts.set(id, { said, name });
+    return name;
   }
 
   /** Whether a refusal says that there is nothing more to answer. @param {Ticket} ticket @param {unknown} problem */

@@ -10,6 +10,7 @@ import { parse, write } from "./exact.js";
 import { events, lines } from "./stream.js";
 
 /** @typedef {import("./queue.js").Ticket} Ticket */
+/** @typedef {{content?: object, reason?: string, attempt: string}} Said  `attempt` names this answer, so that it can be sent again */
 
 /** A call that was refused: its status, and what the gateway said. */
 export class Refused extends Error {
@@ -101,12 +102,12 @@ export class Gateway {
     }
   }
 
-  /** @param {string} id @param {object} [content] */
-  accept = (id, content) => this.#json("POST", `/elicitation/${id}/accept`, { content });
-  /** @param {string} id @param {string} [reason] */
-  reject = (id, reason) => this.#json("POST", `/elicitation/${id}/reject`, { reason });
-  /** @param {string} id */
-  cancel = (id) => this.#json("POST", `/elicitation/${id}/cancel`);
+  /** @param {string} id @param {Said} said */
+  accept = (id, { content, attempt }) => this.#json("POST", `/elicitation/${id}/accept`, { content, attempt });
+  /** @param {string} id @param {Said} said */
+  reject = (id, { reason, attempt }) => this.#json("POST", `/elicitation/${id}/reject`, { reason, attempt });
+  /** @param {string} id @param {Said} said */
+  cancel = (id, { attempt }) => this.#json("POST", `/elicitation/${id}/cancel`, { attempt });
   /** @param {string} id */
   opened = (id) => this.#json("POST", `/elicitation/${id}/opened`);
   /** @param {string} id @returns {Promise<import("./queue.js").Closing>} */
