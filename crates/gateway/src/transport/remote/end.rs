@@ -5,8 +5,9 @@ use std::time::Duration;
 use midcall_core::wire::{Era, code};
 
 use super::Remote;
-use super::ask::{Exchange, LISTEN, Request, Sent, Whose};
 use super::came::{Cause, NOT_KNOWN};
+use super::outgoing::Sent;
+use super::send::{Exchange, LISTEN, Request, Whose};
 use super::session::State;
 use super::stream::{Ending, Tag, pause};
 use super::wire::Refusal;
@@ -166,7 +167,7 @@ impl Remote {
         if session != self.session.number {
             return true; // It was, or is being opened.
         }
-        let Some(initialize) = self.session.opening() else {
+        let Some(initialize) = self.session.opens_again_by() else {
             return false;
         };
         tracing::warn!("the server has forgotten the session, which is opened again");
@@ -235,7 +236,7 @@ impl Remote {
                 self.reopen(session);
             }
             Ending::Refused(refusal) => {
-                let words = refusal.cause(&self.target).for_log();
+                let words = refusal.cause(&self.outgoing.target).for_log();
                 tracing::warn!("a message was not taken: {words}");
             }
             Ending::Broken { why, .. } => tracing::warn!("a message was not taken: {why}"),
@@ -248,7 +249,7 @@ impl Remote {
 
     fn cause(&self, ending: &Ending) -> Cause {
         match ending {
-            Ending::Refused(refusal) => refusal.cause(&self.target),
+            Ending::Refused(refusal) => refusal.cause(&self.outgoing.target),
             Ending::Other(came) => Cause {
                 what: format!(
                     "the server answered {}, not with a JSON-RPC answer to this request",

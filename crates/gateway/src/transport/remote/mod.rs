@@ -12,15 +12,16 @@
 //! what people are told if there is none (`came`), the address (`target`).
 
 mod answer;
-mod ask;
 mod body;
 mod came;
 mod end;
 mod events;
-mod hear;
 mod lane;
 mod mirror;
+mod outgoing;
+mod receive;
 mod refusal;
+mod send;
 mod session;
 #[cfg(test)]
 mod stories;
@@ -32,37 +33,26 @@ mod wire;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::server::Received;
 use crate::frame::{Id, OwnIds};
-use ask::Exchange;
-use body::Waiting;
-use lane::Lane;
-use session::Session;
-use stream::{Report, Tag, Telling};
+use outgoing::Outgoing;
+use send::Exchange;
+use session::UpstreamSession;
+use stream::Tag;
 pub use target::{Target, TargetError};
 use tools::Tools;
 
 /// What is going on with a server elsewhere. Nothing is sent before the first message.
 pub struct Remote {
-    target: Target,
-    /// The longest message that is taken, in bytes.
-    most: usize,
-    told: Telling,
-    reports: UnboundedReceiver<Report>,
-    tasks: JoinSet<()>,
-    lane: Option<Lane>,
-    waiting: Waiting,
-    last_tag: Tag,
+    outgoing: Outgoing,
     exchanges: HashMap<Tag, Exchange>,
     /// The ids of the requests that aren't answered yet.
     wanted: HashSet<Id>,
     /// What the server wants to know, and on which stream it asked.
     asked: HashMap<Id, Tag>,
-    session: Session,
+    session: UpstreamSession,
     /// The revision of the last modern request.
     revision: Option<Vec<u8>>,
     tools: Tools,
@@ -73,32 +63,18 @@ pub struct Remote {
     is_finishing: bool,
 }
 
-/// How many bytes may wait before the other side is read no more.
-const FULL: usize = 256 * 1024;
-
-/// How many bytes of answers may wait before whoever causes them is read no more.
-const FLOODED: usize = 1024 * 1024;
-
 /// How long what was sent may take to get out at the end, and the server to hear of the end.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 impl Remote {
     /// Gets ready to call a server. No message may be longer than `most`.
     pub fn open(target: Target, most: usize) -> Self {
-        let (told, reports) = unbounded_channel();
         Self {
-            target,
-            most,
-            told: Telling::new(told),
-            reports,
-            tasks: JoinSet::new(),
-            lane: None,
-            waiting: Waiting::default(),
-            last_tag: 0,
+            outgoing: Outgoing::new(target, most),
             exchanges: HashMap::new(),
             wanted: HashSet::new(),
             asked: HashMap::new(),
-            session: Session::default(),
+            session: UpstreamSession::default(),
             revision: None,
             tools: Tools::default(),
             own_ids: OwnIds::default(),
@@ -109,12 +85,12 @@ impl Remote {
 
     /// Whether enough waits to be sent.
     pub fn is_full(&self) -> bool {
-        self.waiting.bytes() >= FULL
+        self.outgoing.is_full()
     }
 
     /// Whether the server causes more of our answers than it takes.
     pub fn is_flooded(&self) -> bool {
-        self.waiting.answers() >= FLOODED
+        self.outgoing.is_flooded()
     }
 
     /// Nothing more will be sent: once everything is answered, the server counts as gone.
@@ -132,28 +108,21 @@ impl Remote {
             if hears && self.is_finishing && self.is_idle() {
                 return Received::Gone;
             }
-            while self.tasks.try_join_next().is_some() {}
             if was_full != self.is_full() || was_flooded != self.is_flooded() {
                 return Received::Nothing; // Others may be heard again, or no more.
             }
-            tokio::select! {
-                report = self.reports.recv(), if hears => {
-                    self.hear(report.expect("we hold the other end ourselves"));
-                }
-                () = self.waiting.less() => {}
+            if let Some(report) = self.outgoing.next(hears).await {
+                self.hear(report);
             }
         }
     }
 
     /// Ends what is open, and the session with it.
     pub async fn close(&mut self) {
-        self.tasks.abort_all();
-        if let Some(lane) = self.lane.take() {
-            lane.close(LAST_WORDS).await;
-        }
+        self.outgoing.close(LAST_WORDS).await;
         if self.session.has_name() {
             let headers = self.session.headers();
-            let _ = timeout(LAST_WORDS, wire::delete(&self.target, &headers)).await;
+            let _ = timeout(LAST_WORDS, wire::delete(&self.outgoing.target, &headers)).await;
         }
     }
 

@@ -7,14 +7,14 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use serde::Deserialize;
 use tokio::task::AbortHandle;
 
-use super::ask::Request;
 use super::body::Load;
+use super::send::Request;
 use super::stream::Tag;
 use crate::frame::{Frame, Id, Kind, Members};
 
 /// A session with a legacy server, opened or being opened.
 #[derive(Default)]
-pub struct Session {
+pub struct UpstreamSession {
     pub state: State,
     /// How many there were before it.
     pub number: u32,
@@ -22,9 +22,7 @@ pub struct Session {
     /// Whether the server keeps sessions, as far as is known.
     is_kept: bool,
     version: Option<HeaderValue>,
-    /// What it was opened by, should the server forget it.
-    initialize: Option<Frame>,
-    pub initialized: Option<Frame>,
+    pub opening: Opening,
     /// What waits until it is open.
     pub held: VecDeque<(Frame, Arc<Load>)>,
     /// What was refused in the session before, and goes out first.
@@ -33,6 +31,13 @@ pub struct Session {
     pub listening: Option<AbortHandle>,
     /// Whether that was lost, and should be there.
     pub is_deaf: bool,
+}
+
+/// What a session was opened by, should the server forget it.
+#[derive(Default)]
+pub struct Opening {
+    initialize: Option<Frame>,
+    pub initialized: Option<Frame>,
 }
 
 /// How far it is.
@@ -53,7 +58,7 @@ pub enum State {
     Open,
 }
 
-impl Session {
+impl UpstreamSession {
     /// What every request in it bears.
     pub fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -68,7 +73,7 @@ impl Session {
 
     /// It is to be opened by this request, as if there had been none before.
     pub fn ask(&mut self, initialize: Frame) {
-        self.initialize = Some(initialize);
+        self.opening.initialize = Some(initialize);
         self.state = State::Asked;
         self.number += 1;
         self.id = None;
@@ -91,8 +96,8 @@ impl Session {
     }
 
     /// What opens it again, if the server keeps sessions and may have forgotten this one.
-    pub fn opening(&self) -> Option<Frame> {
-        self.initialize.clone().filter(|_| self.is_kept)
+    pub fn opens_again_by(&self) -> Option<Frame> {
+        self.opening.initialize.clone().filter(|_| self.is_kept)
     }
 
     /// The server has answered that; `false` if it does not want to.

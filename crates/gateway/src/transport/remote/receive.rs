@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::Remote;
 use super::answer::{Match, match_of};
-use super::ask::{Exchange, LISTEN, Request, Whose};
 use super::came::Cause;
+use super::send::{Exchange, LISTEN, Request, Whose};
 use super::session::State;
 use super::stream::{News, Report, Tag};
 use crate::frame::{Frame, Id, Kind, Members};
@@ -252,7 +252,7 @@ impl Remote {
 
     /// The server knows us again.
     fn reopened(&mut self) {
-        match self.session.initialized.clone() {
+        match self.session.opening.initialized.clone() {
             Some(frame) => {
                 let tag = self.tell(frame, None);
                 self.session.state = State::Told(tag);

@@ -4,14 +4,12 @@ use std::time::Duration;
 
 use midcall_core::wire::{Era, code};
 use reqwest::header::HeaderMap;
-use tokio::task::AbortHandle;
-use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::body::What;
-use super::lane::{Item, Lane};
+use super::outgoing::Sent;
 use super::session::State;
-use super::stream::{Ending, News, Stream, Tag};
+use super::stream::Tag;
 use super::{Remote, mirror};
 use crate::frame::{Frame, Id, Kind, Members};
 use crate::transport::server::Received;
@@ -55,14 +53,6 @@ pub enum Exchange {
     Listening,
 }
 
-/// How a request can be stopped.
-pub struct Sent {
-    pub task: AbortHandle,
-    /// Done once it has left.
-    pub left: CancellationToken,
-    pub at: Instant,
-}
-
 /// How long a legacy server may take to end the stream of a request that was cancelled.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -73,7 +63,7 @@ impl Exchange {
     /// The requests in it that aren't answered yet.
     pub fn open(&self) -> &[Id] {
         match self {
-            Self::Request(request, _) => std::slice::from_ref(&request.id),
+            Self::Request(request, ..) => std::slice::from_ref(&request.id),
             Self::Batch(ids) => ids,
             Self::Told(..) | Self::TakenBack | Self::Listening => &[],
         }
@@ -88,7 +78,7 @@ impl Exchange {
                     whose: Whose::Session(id),
                     ..
                 },
-                _,
+                ..,
             ) if !self.is_open_end() => Some(id),
             Self::Batch(ids) => match &ids[..] {
                 [id] => Some(id),
@@ -102,7 +92,7 @@ impl Exchange {
     pub fn is_open_end(&self) -> bool {
         match self {
             Self::Listening | Self::TakenBack => true,
-            Self::Request(request, _) => &*request.method == LISTEN,
+            Self::Request(request, ..) => &*request.method == LISTEN,
             Self::Batch(_) | Self::Told(..) => false,
         }
     }
@@ -130,11 +120,7 @@ impl Remote {
             }
             Kind::Request { id, method } if is_modern => {
                 self.revision = members.revision.map(<[u8]>::to_vec);
-                let method = method.into();
-                self.request(
-                    self.own(frame.clone(), id, method, Era::Modern),
-                    Duration::ZERO,
-                );
+                self.first(frame.clone(), id, method.into(), Era::Modern);
             }
             Kind::Notification { method } if method == "notifications/cancelled" => {
                 let id = members.request_id.and_then(Id::read);
@@ -142,26 +128,18 @@ impl Remote {
             }
             Kind::Request { id, method } if method == "initialize" => {
                 self.session.ask(frame.kept());
-                let method = method.into();
-                self.request(
-                    self.own(frame.clone(), id, method, Era::Legacy),
-                    Duration::ZERO,
-                );
+                self.first(frame.clone(), id, method.into(), Era::Legacy);
             }
             _ if self.session.holds() => {
-                let load = self.waiting.add(frame.len(), What::Said);
+                let load = self.outgoing.hold(frame.len());
                 self.session.held.push_back((frame.clone(), load));
             }
             Kind::Request { id, method } => {
-                let method = method.into();
-                self.request(
-                    self.own(frame.clone(), id, method, Era::Legacy),
-                    Duration::ZERO,
-                );
+                self.first(frame.clone(), id, method.into(), Era::Legacy);
             }
             Kind::Batch => self.batch(frame.clone()),
             Kind::Notification { method } if method == "notifications/initialized" => {
-                self.session.initialized = Some(frame.kept());
+                self.session.opening.initialized = Some(frame.kept());
                 let tag = self.tell(frame.clone(), None);
                 if self.session.state == State::Agreed {
                     self.session.state = State::Told(tag);
@@ -179,8 +157,9 @@ impl Remote {
         }
     }
 
-    fn own(&self, frame: Frame, id: Id, method: Box<str>, era: Era) -> Request {
-        Request {
+    /// Sends a request of the session for the first time.
+    fn first(&mut self, frame: Frame, id: Id, method: Box<str>, era: Era) {
+        let request = Request {
             whose: Whose::Session(id.clone()),
             frame,
             id,
@@ -188,7 +167,8 @@ impl Remote {
             era,
             session: 0,
             tries: 0,
-        }
+        };
+        self.request(request, Duration::ZERO);
     }
 
     /// Sends a request, after a while.
@@ -199,15 +179,14 @@ impl Remote {
         }
         let headers = self.headers(&request);
         let resumes = request.era == Era::Legacy;
-        let (tag, mut stream) = self.stream(headers, vec![request.id.clone()], resumes);
+        let mut stream = self
+            .outgoing
+            .stream(headers, vec![request.id.clone()], resumes);
         stream.delay = delay;
-        let message = request.frame.clone().into_bytes();
-        let load = self.waiting.add(message.len(), What::Said);
-        let sent = Sent {
-            left: load.sent(),
-            task: self.tasks.spawn(stream.request(message, load)),
-            at: Instant::now(),
-        };
+        let tag = stream.tag;
+        let sent = self
+            .outgoing
+            .request(stream, request.frame.clone().into_bytes());
         self.wanted.insert(request.id.clone());
         self.exchanges.insert(tag, Exchange::Request(request, sent));
     }
@@ -229,9 +208,10 @@ impl Remote {
             _ => None,
         };
         let ids: Vec<Id> = frame.parts().iter().filter_map(id).collect();
-        let (tag, stream) = self.stream(self.session.headers(), ids.clone(), false);
-        let load = self.waiting.add(frame.len(), What::Said);
-        self.tasks.spawn(stream.request(frame.into_bytes(), load));
+        let headers = self.session.headers();
+        let stream = self.outgoing.stream(headers, ids.clone(), false);
+        let tag = stream.tag;
+        self.outgoing.request(stream, frame.into_bytes());
         self.wanted.extend(ids.iter().cloned());
         self.exchanges.insert(tag, Exchange::Batch(ids));
     }
@@ -252,20 +232,13 @@ impl Remote {
             }
             _ => self.session.headers(),
         };
-        let (tag, stream) = self.stream(headers, Vec::new(), false);
         let (what, answers) = match frame.peek() {
             Some((Kind::Response { id }, _)) => (What::Answer, id),
             _ => (What::Said, None),
         };
-        let load = self.waiting.add(frame.len(), what);
-        let message = frame.into_bytes();
-        let lane = self.lane.get_or_insert_with(Lane::new);
-        lane.push(Item {
-            stream,
-            message,
-            load,
-            after,
-        });
+        let stream = self.outgoing.stream(headers, Vec::new(), false);
+        let tag = stream.tag;
+        self.outgoing.queue(stream, frame, what, after);
         self.exchanges
             .insert(tag, Exchange::Told(self.session.number, answers));
         tag
@@ -273,27 +246,14 @@ impl Remote {
 
     /// Listens to what belongs to no request.
     pub(super) fn listen(&mut self) -> Tag {
-        let (tag, stream) = self.stream(self.session.headers(), Vec::new(), true);
-        self.session.listening = Some(self.tasks.spawn(stream.listen()));
+        let headers = self.session.headers();
+        let stream = self.outgoing.stream(headers, Vec::new(), true);
+        let tag = stream.tag;
+        self.session.listening = Some(self.outgoing.listen(stream));
         let is_other = |exchange: &Exchange| !matches!(exchange, Exchange::Listening);
         self.exchanges.retain(|_, exchange| is_other(exchange)); // That of a session before is over.
         self.exchanges.insert(tag, Exchange::Listening);
         tag
-    }
-
-    fn stream(&mut self, headers: HeaderMap, wants: Vec<Id>, resumes: bool) -> (Tag, Stream) {
-        self.last_tag += 1;
-        let stream = Stream {
-            tag: self.last_tag,
-            target: self.target.clone(),
-            headers,
-            wants,
-            resumes,
-            most: self.most,
-            delay: Duration::ZERO,
-            told: self.told.clone(),
-        };
-        (self.last_tag, stream)
     }
 
     /// Nobody waits for an answer any more. A modern server is told so by closing its stream, a
@@ -327,12 +287,7 @@ impl Remote {
             Era::Legacy => {
                 self.tell(frame, Some(sent.left));
                 self.exchanges.insert(tag, Exchange::TakenBack);
-                let told = self.told.clone();
-                self.tasks.spawn(async move {
-                    sleep(GRACE).await;
-                    sent.task.abort();
-                    told.tell(tag, News::Ended(Ending::Well));
-                });
+                self.outgoing.stop_after(GRACE, tag, sent.task);
             }
         }
     }
