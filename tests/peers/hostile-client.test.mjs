@@ -186,7 +186,6 @@ describe("states of a modern client", () => {
     ["nothing", () => ({ requestState: "" })],
     ["for another tool", ({ requestState }) => ({ requestState, name: "other" })],
     ["for other arguments", ({ requestState }) => ({ requestState, arguments: { path: "/" } })],
-    ["by another client", ({ requestState }) => ({ requestState }), { capabilities: { elicitation: { form: {} } } }],
     ["by another method", ({ requestState }) => ({ requestState }), { method: "prompts/get" }],
   ]) {
     test(name, async () => {

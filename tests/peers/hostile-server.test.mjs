@@ -67,10 +67,15 @@ describe("messages of a server that can be read in two ways", () => {
     ["a title twice", `{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"string","title":"Name","title":"Password"}}}}}`, { code: -32602 }],
   ]) test(name, () => suite.peers.refuses(bytes, { id: 7, ...expected }));
 
-  for (const [name, id] of Object.entries({ "null": "null", "an object": "{}", "a list": "[7]", "true": "true", "1e999": "1e999", "5,000 characters": `"${"x".repeat(5_000)}"` })) {
+  for (const [name, id] of Object.entries({ "null": "null", "an object": "{}", "a list": "[7]", "true": "true", "5,000 characters": `"${"x".repeat(5_000)}"` })) {
     const bytes = `{"jsonrpc":"2.0","id":${id},"method":"elicitation/create","params":${JSON.stringify(link("javascript:alert(1)"))}}`;
     test(`an id that is ${name}`, () => suite.peers.refuses(bytes, { why: /needs an id/ }));
   }
+
+  test("an id beyond any double is kept as it is written", () => {
+    const bytes = `{"jsonrpc":"2.0","id":1e999,"method":"elicitation/create","params":${JSON.stringify(link("javascript:alert(1)"))}}`;
+    return suite.peers.refuses(bytes, { id: Infinity, why: /link is refused/ });
+  });
 
   test("an answer with a second result is an error for the client, and the only answer of the call", async () => {
     const { peers } = suite;
