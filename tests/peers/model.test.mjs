@@ -42,7 +42,7 @@ describe("the model", { concurrency: AT_ONCE }, () => {
     const { elicitId, message, schema, instructions } = pending.result._meta.elicitationPending;
     const { elicitId: told, tool } = next(pending);
     assert.deepEqual([told, tool, message], [elicitId, SEND, TABLE]);
-    assert.match(elicitId, /^[\w-]{22,}$/);
+    assert.match(elicitId, /^mc1\.[\w-]{22,}$/);
     for (const part of ["sdk-1 needs", instructions, TABLE, JSON.stringify(schema)]) assert.ok(words(pending).includes(part), part);
     assert.deepEqual(schema.required, ["name", "guests"]);
     assert.deepEqual(schema.properties.guests, { type: "integer", minimum: 1, maximum: 12 });
