@@ -6,6 +6,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use midcall_core::Asker;
+use midcall_core::wire::RawParams;
 use midcall_store::Record;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -88,45 +89,9 @@ impl<'a> StoredQuestion<'a> {
         }
     }
 
-    pub fn asked(&self) -> Option<Asked<'a>> {
-        serde_json::from_str(self.params.get()).ok()
+    pub fn asked(&self) -> Option<RawParams<'a>> {
+        RawParams::find(self.params)
     }
-}
-
-/// The parts of the params that a desk needs, each as it came: core has read them already.
-#[derive(Deserialize)]
-pub(crate) struct Asked<'a> {
-    #[serde(default, borrow)]
-    mode: Option<&'a RawValue>,
-    #[serde(default, borrow)]
-    message: Option<&'a RawValue>,
-    #[serde(default, borrow, rename = "requestedSchema")]
-    schema: Option<&'a RawValue>,
-    #[serde(default, borrow)]
-    url: Option<&'a RawValue>,
-}
-
-impl<'a> Asked<'a> {
-    /// The address, if it is a link.
-    pub fn url(&self) -> Option<Cow<'a, str>> {
-        let mode = self.mode?;
-        let is_url = mode.get() == "\"url\"" || text(mode).as_deref() == Some("url");
-        self.url.filter(|_| is_url).and_then(text)
-    }
-
-    /// The schema, for what is no link.
-    pub fn schema(&self) -> Option<&'a RawValue> {
-        self.schema
-    }
-}
-
-fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
-    // A `Cow` borrows only where it is told to.
-    #[derive(Deserialize)]
-    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-    serde_json::from_str::<Text<'_>>(raw.get())
-        .ok()
-        .map(|text| text.0)
 }
 
 /// An open ticket as surfaces see it: the data of `elicitation/request`.
@@ -188,11 +153,7 @@ impl Question {
             id: record.id.clone(),
             mode: if url.is_some() { "url" } else { "form" },
             title: titled.and_then(|titled| titled.title),
-            description: asked
-                .message
-                .and_then(text)
-                .unwrap_or_default()
-                .into_owned(),
+            description: asked.message().into_owned(),
             schema: schema.map(ToOwned::to_owned),
             url: url.map(Into::into),
             params: question.params.to_owned(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use midcall_core::catalog::Locale;
 use midcall_core::wire::{
-    Action, Asked, ElicitRequestParams, ElicitResult, Members, Mode, Revision, meta,
+    Action, Asked, ElicitRequestParams, ElicitResult, Members, Mode, Revision, member, meta,
 };
 use midcall_core::{Checked, Fault, Limits, Problem, Unfit, Values, Words};
 use serde_json::{Map, Value};
@@ -131,7 +131,7 @@ impl Asking {
             Wants::Link { url, id } => {
                 if revision > Revision::V2025_11_25 {
                     // Not required any more, and some clients still cannot read a link without it.
-                    rest.insert("elicitationId".into(), id.as_str().into());
+                    rest.insert(member::ELICITATION_ID.into(), id.as_str().into());
                 }
                 let elicitation_id = Some(id.clone());
                 let url = url.clone();

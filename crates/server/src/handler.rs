@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use midcall_core::wire::{self, member};
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler, Service};
@@ -49,7 +50,7 @@ fn odd() -> ErrorData {
 }
 
 fn is_round(value: &Value) -> bool {
-    value["resultType"] == "input_required"
+    value[member::RESULT_TYPE] == wire::InputRequiredResult::RESULT_TYPE
 }
 
 /// Hands a request on to the handler itself, as it came.

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use midcall_core::model::{ModelAnswer, ToolHints, error, widened};
+use midcall_core::wire::member;
 use rmcp::model::{
     CacheScope, ClientNotification, ClientRequest, CustomResult, JsonObject, ListToolsRequest,
     PaginatedRequestParams, ProtocolVersion, ServerConfig, ServerResult,
@@ -353,7 +354,7 @@ impl<S> Drop for Layer<S> {
 /// A complete result, as each era says it.
 fn complete(mut result: Value, client: Client) -> ServerResult {
     if client.is_modern() {
-        result["resultType"] = "complete".into();
+        result[member::RESULT_TYPE] = "complete".into();
     }
     ServerResult::CustomResult(CustomResult(result))
 }

@@ -7,7 +7,7 @@
 use midcall_core::seal::{Context, Keys};
 use midcall_core::wire::{
     Input, InputRequest, InputRequests, InputRequiredResult, JsonObject, Members, RequestState,
-    Revision, meta,
+    Revision, member, meta,
 };
 use rmcp::ErrorData;
 use rmcp::model::{CustomResult, ServerResult};
@@ -108,7 +108,7 @@ impl Place {
             Ok(ServerResult::InputRequiredResult(round)) => round.request_state.as_mut(),
             // As services write it that are no handlers: layers too.
             Ok(ServerResult::CustomResult(CustomResult(Value::Object(round)))) => {
-                match round.get_mut("requestState") {
+                match round.get_mut(member::REQUEST_STATE) {
                     Some(Value::String(state)) => Some(state),
                     _ => None,
                 }

@@ -37,7 +37,7 @@ pub use task::{LegacyTask, MOST_MISSES, Task, Update};
 
 use crate::moment::Moment;
 pub use midcall_core::model::Waiting;
-use midcall_core::wire::{LogLevel, Modes};
+use midcall_core::wire::{LogLevel, Modes, member};
 
 use crate::frame::{Frame, Id, Object};
 
@@ -197,7 +197,7 @@ pub fn digest(frame: &Frame) -> Option<[u8; 32]> {
         return None;
     };
     let mut params = Object::read(members.params?)?;
-    for changing in ["_meta", "requestState", "inputResponses"] {
+    for changing in ["_meta", member::REQUEST_STATE, member::INPUT_RESPONSES] {
         params.remove(changing);
     }
     let mut members: Vec<(&str, &str)> = params.iter().collect();

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use midcall_core::catalog::Locale;
 use midcall_core::lint::{Finding, findings};
-use midcall_core::wire::Revision;
+use midcall_core::wire::{Revision, member};
 use midcall_core::{Form, Limits};
 use serde_json::Value;
 
@@ -121,7 +121,7 @@ fn question(text: &str) -> anyhow::Result<(Option<String>, Value)> {
     if params.get("mode").and_then(Value::as_str) == Some("url") {
         bail!("this question is in URL mode: it has a link and no form");
     }
-    let Some(schema) = params.get("requestedSchema") else {
+    let Some(schema) = params.get(member::REQUESTED_SCHEMA) else {
         let is_question = |name: &str| params.get(name).is_some_and(Value::is_string);
         if ["message", "method", "jsonrpc"]
             .into_iter()

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
-use midcall_core::wire::{code, meta};
+use midcall_core::wire::{code, member, meta};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -314,8 +314,8 @@ impl<'a> Members<'a> {
                 "requestId" => self.request_id = Some(scan.value()?),
                 "progressToken" => self.progress_token = Some(scan.value()?),
                 "progress" => self.progress = Some(scan.value()?),
-                "inputResponses" => self.responses = Some(scan.value()?),
-                "requestState" => self.state = Some(scan.value()?),
+                member::INPUT_RESPONSES => self.responses = Some(scan.value()?),
+                member::REQUEST_STATE => self.state = Some(scan.value()?),
                 "_meta" if scan.peek()? == b'{' => {
                     let start = scan.at();
                     scan.object(|scan, name| {

@@ -4,6 +4,7 @@
 //! receiver gets; or reading it costs more than it is worth.
 
 use super::scan::Scan;
+use midcall_core::wire::member;
 
 /// How many messages a batch may have.
 pub const MOST_PARTS: usize = 100;
@@ -40,11 +41,11 @@ pub const PARAMS: [&str; 13] = [
     "progressToken",
     "message",
     "mode",
-    "requestedSchema",
+    member::REQUESTED_SCHEMA,
     "url",
-    "elicitationId",
-    "inputResponses",
-    "requestState",
+    member::ELICITATION_ID,
+    member::INPUT_RESPONSES,
+    member::REQUEST_STATE,
     "uri",
 ];
 
@@ -52,13 +53,17 @@ pub const PARAMS: [&str; 13] = [
 pub const ANSWER: [&str; 3] = ["action", "content", "_meta"];
 
 /// The names in a result that asks for input.
-pub const ROUND: [&str; 3] = ["resultType", "inputRequests", "requestState"];
+pub const ROUND: [&str; 3] = [
+    member::RESULT_TYPE,
+    member::INPUT_REQUESTS,
+    member::REQUEST_STATE,
+];
 
 /// The names in an error.
 pub const ERROR: [&str; 3] = ["code", "message", "data"];
 
 /// The names in the `data` of an error that names links.
-pub const LINKS: [&str; 1] = ["elicitations"];
+pub const LINKS: [&str; 1] = [member::ELICITATIONS];
 
 /// True if an object has one of these names twice, or in other letters.
 pub fn repeats<const N: usize>(object: &[u8], known: &'static [&'static str; N]) -> bool {

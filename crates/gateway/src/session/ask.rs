@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::moment::Moment;
-use midcall_core::wire::{ElicitRequestParams, Mode, Task, code};
+use midcall_core::wire::{ElicitRequestParams, Mode, Task, code, member};
 use midcall_core::{Asker, Elicitation, Wanted};
 use midcall_desk::{Outcome, Withdrawn};
 
@@ -350,7 +350,7 @@ impl Session {
                 && let Ok(schema) = serde_json::to_string(&rendition.schema)
             {
                 told = told
-                    .with(&["params", "requestedSchema"], &schema)
+                    .with(&["params", member::REQUESTED_SCHEMA], &schema)
                     .unwrap_or(told);
             }
             if let Some(elicitation) = question.elicitation() {

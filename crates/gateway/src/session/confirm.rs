@@ -2,7 +2,7 @@
 
 use crate::moment::Moment;
 use midcall_core::model;
-use midcall_core::wire::meta;
+use midcall_core::wire::{member, meta};
 use midcall_core::{Answer, Asker, Elicitation, is_ambiguous};
 use midcall_desk::Outcome;
 use serde_json::{Value, json};
@@ -138,8 +138,7 @@ impl Session {
             }
             _ => return None,
         }
-        let mut params =
-            json!({"message": message, "requestedSchema": {"type": "object", "properties": {}}});
+        let mut params = json!({"message": message, (member::REQUESTED_SCHEMA): {"type": "object", "properties": {}}});
         if hints.is_destructive() {
             params["_meta"] = json!({meta::DESTRUCTIVE: true});
         }

@@ -7,6 +7,7 @@ use crate::moment::Moment;
 use memchr::memmem;
 use midcall_core::wire::{
     Asked, ElicitRequestParams, ElicitationCompleteParams, Mode, UrlElicitationRequired, code,
+    member,
 };
 use midcall_core::{Answer, Asker, Elicitation, Link, is_ambiguous};
 use midcall_desk::{Outcome, Unavailable, Withdrawn};
@@ -95,7 +96,7 @@ impl Session {
             }
         }
         let needed = Value::Array(needed.elicitations).to_string();
-        let path = ["error", "data", "elicitations"];
+        let path = ["error", "data", member::ELICITATIONS];
         is_warned.then(|| frame.with(&path, &needed)).flatten()
     }
 
@@ -269,7 +270,7 @@ fn links(error: &[u8]) -> Needed {
         return Needed::Unclear;
     }
     let data: Value = serde_json::from_str(data).unwrap_or_default();
-    let links = data["elicitations"].as_array().into_iter().flatten();
+    let links = data[member::ELICITATIONS].as_array().into_iter().flatten();
     let mut links = links.map(Value::to_string);
     if links.any(|link| repeats(link.as_bytes(), &PARAMS)) {
         return Needed::Unclear;

@@ -1,7 +1,7 @@
 //! A client comes back for a call, by a state that it was given.
 
 use crate::moment::Moment;
-use midcall_core::wire::code;
+use midcall_core::wire::{code, member};
 
 use super::{Out, Output, Session};
 use crate::call::{
@@ -196,7 +196,7 @@ impl Session {
                 if let Some(rendition) = rendition
                     && let Some(mut told) = Object::read(params.clone().as_bytes())
                 {
-                    told.put("requestedSchema", &rendition.schema);
+                    told.put(member::REQUESTED_SCHEMA, &rendition.schema);
                     params = told.write();
                 }
                 if let Some(message) = super::verdict::warning(elicitation, self.setup.locale)

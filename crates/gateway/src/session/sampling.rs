@@ -3,7 +3,7 @@
 //! A policy passes such a request on, refuses it, or has a person approve it first. The approval shows the prompt.
 
 use crate::moment::Moment;
-use midcall_core::wire::{Mode, code};
+use midcall_core::wire::{Mode, code, member};
 use midcall_core::{Answer, Elicitation, is_ambiguous};
 use midcall_desk::Outcome;
 use serde_json::{Value, json};
@@ -99,8 +99,7 @@ impl Session {
         let params: Value = serde_json::from_str(params).ok()?;
         let question = self.say("mcp.elicitation.sampling.ask");
         let message = format!("{question}{}", preview::prompt(&params, self.setup.locale)?);
-        let params =
-            json!({"message": message, "requestedSchema": {"type": "object", "properties": {}}});
+        let params = json!({"message": message, (member::REQUESTED_SCHEMA): {"type": "object", "properties": {}}});
         Elicitation::read(&params.to_string(), self.asker(origin), &self.setup.limits).ok()
     }
 }

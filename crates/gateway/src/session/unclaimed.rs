@@ -4,7 +4,7 @@
 //! as a person's. What somebody typed before they said no isn't for a server, wherever the answer passes through.
 
 use midcall_core::is_ambiguous;
-use midcall_core::wire::{Action, ElicitResult, meta};
+use midcall_core::wire::{Action, ElicitResult, member, meta};
 use serde_json::{Value, json};
 
 use crate::frame::{ANSWER, Frame, Members, Object, repeats};
@@ -41,7 +41,7 @@ pub fn unclaimed(frame: &Frame, members: &Members<'_>) -> Result<Option<Frame>, 
         && let Some(responses) = tidied(json)?
     {
         let frame = told.as_ref().unwrap_or(frame);
-        let edited = frame.with(&["params", "inputResponses"], &responses);
+        let edited = frame.with(&["params", member::INPUT_RESPONSES], &responses);
         told = Some(edited.ok_or(Inseparable)?);
     }
     if told.is_some() {

@@ -7,9 +7,9 @@
 use crate::moment::Moment;
 use memchr::memmem;
 use midcall_core::link::Verdict;
-use midcall_core::wire::{Input, InputRequiredResult, Revision};
+use midcall_core::wire::{Input, InputRequiredResult, Revision, member};
 use midcall_core::{Asker, Elicitation, ElicitationError, Limits, Wanted};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::ask::Asking;
 use super::{Out, Session};
@@ -124,6 +124,7 @@ pub fn has_link(members: &Members<'_>) -> bool {
 
 /// A question in the place of one that can't be read: it has a deadline and calls, and no fields.
 fn stand_in(asker: Asker, limits: &Limits) -> Elicitation {
-    let params = r#"{"message":"","requestedSchema":{"type":"object","properties":{}}}"#;
-    Elicitation::read(params, asker, limits).expect("it is a form without fields")
+    let schema = json!({"type": "object", "properties": {}});
+    let params = json!({"message": "", (member::REQUESTED_SCHEMA): schema}).to_string();
+    Elicitation::read(&params, asker, limits).expect("it is a form without fields")
 }

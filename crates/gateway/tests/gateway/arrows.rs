@@ -113,7 +113,7 @@ fn every_module_of_the_gateway_follows_an_arrow() {
     let names: Vec<&str> = MODULES.iter().map(|(name, _)| *name).collect();
     for (name, allowed) in MODULES {
         for file in sources(name) {
-            let used = modules_in(&without_tests(file.clone()), &names);
+            let used = modules_in(&without_tests(&file), &names);
             for module in used.into_iter().filter(|used| used != name) {
                 assert!(
                     allowed.contains(&module),
@@ -138,7 +138,7 @@ fn no_modules_of_the_gateway_use_each_other() {
     let mut left: BTreeMap<&str, BTreeSet<&str>> = names
         .iter()
         .map(|name| {
-            let texts = sources(name).into_iter().map(without_tests);
+            let texts = sources(name).into_iter().map(|file| without_tests(&file));
             let used = texts.flat_map(|text| modules_in(&text, &names));
             (*name, used.filter(|used| used != name).collect())
         })
@@ -189,7 +189,7 @@ fn every_link_to_a_file_of_another_crate_is_an_arrow() {
 }
 
 /// A file's text, up to its unit tests.
-fn without_tests(file: PathBuf) -> String {
+pub fn without_tests(file: &Path) -> String {
     let text = fs::read_to_string(file).unwrap();
     let production = text.split("#[cfg(test)]\nmod tests").next();
     production.unwrap_or_default().to_owned()
@@ -206,7 +206,7 @@ fn modules_in<'a>(text: &str, names: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// The files of a module, but for its tests.
-fn sources(module: &str) -> Vec<PathBuf> {
+pub fn sources(module: &str) -> Vec<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = vec![source.join(format!("{module}.rs"))];
     let mut folders = vec![source.join(module)];

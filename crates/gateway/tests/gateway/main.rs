@@ -7,4 +7,5 @@ mod doctor;
 mod http;
 mod lint;
 mod program;
+mod words;
 mod wrap;

@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use midcall_core::wire::{ElicitRequestParams, ElicitationCompleteParams, meta};
+use midcall_core::wire::{ElicitRequestParams, ElicitationCompleteParams, member, meta};
 use midcall_core::{Asker, Elicitation, Limits, Wanted};
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ impl Wire {
                 Some(json!({"id": id, "outcome": outcome}))
             }
             Some(ElicitationCompleteParams::METHOD) => {
-                let link = &message["params"]["elicitationId"];
+                let link = &message["params"][member::ELICITATION_ID];
                 let is_it =
                     |question: &Question| question.link.as_ref().is_some_and(|id| link == id);
                 let mut questions = self.questions.iter();
@@ -132,7 +132,7 @@ impl Question {
         };
         Self {
             secrets: fields.iter().filter_map(secret).collect(),
-            link: params["elicitationId"].as_str().map(str::to_owned),
+            link: params[member::ELICITATION_ID].as_str().map(str::to_owned),
             is_opened: false,
         }
     }

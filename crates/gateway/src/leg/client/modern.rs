@@ -3,7 +3,8 @@
 use memchr::memmem;
 use midcall_core::wire::{
     Asked, ElicitRequestParams, ElicitResult, InputRequiredResult, JsonObject,
-    MissingClientCapability, Modes, Revision, TASKS_EXTENSION, UnsupportedVersion, code, meta,
+    MissingClientCapability, Modes, Revision, TASKS_EXTENSION, UnsupportedVersion, code, member,
+    meta,
 };
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -134,7 +135,7 @@ pub fn with_reasons(frame: &Frame, members: &Members<'_>) -> Option<Frame> {
         left.set(key.to_owned(), answer.write());
     }
     let mut params = Object::read(members.params?)?;
-    params.set("inputResponses", left.write());
+    params.set(member::INPUT_RESPONSES, left.write());
     if !outcomes.is_empty() {
         let told = params.get("_meta").map(str::to_owned).unwrap_or_default();
         let mut told = Object::read(told.as_bytes()).unwrap_or_default();
@@ -158,7 +159,7 @@ pub fn state(members: &Members<'_>) -> Option<String> {
 /// What `server/discover` would say of a server that doesn't know it.
 pub fn discovered(id: &Id, facts: &ServerFacts) -> Frame {
     let mut told = json!({
-        "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
+        (member::RESULT_TYPE): "complete", "ttlMs": 0, "cacheScope": "private",
         "supportedVersions": Revision::SUPPORTED, "capabilities": facts.said["capabilities"],
         "_meta": {SERVER_INFO: facts.said["serverInfo"]}
     });
@@ -180,17 +181,17 @@ pub fn rediscovered(frame: &Frame) -> Frame {
 
 /// The answer to `ping`.
 pub fn pong(id: &Id) -> Frame {
-    Frame::result(id, &json!({"resultType": "complete"}))
+    Frame::result(id, &json!({(member::RESULT_TYPE): "complete"}))
 }
 
 /// A result that says what to answer, by keys, and with what to repeat the call.
 pub fn round(id: &Id, requests: &Object<'_>, state: &str) -> Frame {
     let mut told = Object::default();
-    told.put("resultType", &InputRequiredResult::RESULT_TYPE);
+    told.put(member::RESULT_TYPE, &InputRequiredResult::RESULT_TYPE);
     if !requests.is_empty() {
-        told.set("inputRequests", requests.write());
+        told.set(member::INPUT_REQUESTS, requests.write());
     }
-    told.put("requestState", &state);
+    told.put(member::REQUEST_STATE, &state);
     Frame::raw_result(id, &told.write())
 }
 
@@ -220,7 +221,7 @@ pub fn question(params: &RawValue) -> String {
     };
     if let Some(id) = id {
         // Not required any more, and some clients still can't read a link without it.
-        params.insert("elicitationId".into(), id.into());
+        params.insert(member::ELICITATION_ID.into(), id.into());
     }
     serde_json::to_string(&params).unwrap_or(as_it_came)
 }
@@ -237,8 +238,8 @@ pub fn result(frame: &Frame, is_cacheable: bool) -> Frame {
         }
     };
     if let Some(said) = members.result.and_then(Object::read) {
-        if said.get("resultType").is_none() {
-            put(&["result", "resultType"], "\"complete\"");
+        if said.get(member::RESULT_TYPE).is_none() {
+            put(&["result", member::RESULT_TYPE], "\"complete\"");
         }
         if is_cacheable && said.get("ttlMs").is_none() {
             put(&["result", "ttlMs"], "0");

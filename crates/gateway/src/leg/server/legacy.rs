@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use midcall_core::wire::{JsonObject, LogLevel, Modes, Revision, meta};
+use midcall_core::wire::{JsonObject, LogLevel, Modes, Revision, member, meta};
 use serde_json::{Value, json};
 
 use super::ServerFacts;
@@ -19,8 +19,8 @@ pub fn call(told: TellBy, frame: &Frame) -> Frame {
     let Some(mut params) = peeked.and_then(|(_, members)| Object::read(members.params?)) else {
         return frame.clone();
     };
-    params.remove("requestState");
-    params.remove("inputResponses");
+    params.remove(member::REQUEST_STATE);
+    params.remove(member::INPUT_RESPONSES);
     let told = params.get("_meta").map(str::to_owned);
     if let Some(mut told) = told
         .as_deref()

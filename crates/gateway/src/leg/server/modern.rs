@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 use midcall_core::is_ambiguous;
-use midcall_core::wire::{InputRequiredResult, JsonObject, Revision, TASKS_EXTENSION, meta};
+use midcall_core::wire::{
+    InputRequiredResult, JsonObject, Revision, TASKS_EXTENSION, member, meta,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -34,7 +36,7 @@ pub fn call(facts: &ServerFacts, frame: &Frame, offer: &Offer<'_>) -> Option<Fra
     let (_, members) = frame.peek()?;
     let params = members.params.unwrap_or(b"{}");
     let mut params = Object::read(params)?;
-    params.remove("requestState"); // It is ours.
+    params.remove(member::REQUEST_STATE); // It is ours.
     put_meta(&mut params, facts, offer);
     Some(frame.with_params(&params))
 }
@@ -48,16 +50,16 @@ pub fn again(
 ) -> Option<Frame> {
     let (_, members) = frame.peek()?;
     let mut params = Object::read(members.params?)?;
-    params.remove("requestState");
-    params.remove("inputResponses");
+    params.remove(member::REQUEST_STATE);
+    params.remove(member::INPUT_RESPONSES);
     put_meta(&mut params, facts, offer);
     if let Some(rounds) = rounds {
         if !rounds.answers.is_empty() {
             let answers = rounds.answers.write();
-            params.set("inputResponses", answers);
+            params.set(member::INPUT_RESPONSES, answers);
         }
         if let Some(state) = &rounds.state {
-            params.put("requestState", &state.0);
+            params.put(member::REQUEST_STATE, &state.0);
         }
         put_outcomes(&mut params, &rounds.answers);
     }
@@ -166,7 +168,7 @@ fn about(
     params.put("taskId", &task);
     if let Some(answers) = answers {
         let answers = answers.write();
-        params.set("inputResponses", answers);
+        params.set(member::INPUT_RESPONSES, answers);
     }
     let told = told.write();
     params.set("_meta", told);
@@ -205,7 +207,7 @@ fn round(result: &[u8]) -> Returned {
 
 /// The questions of a task, as a round has them.
 pub fn task_round(requests: Value) -> Result<InputRequiredResult, String> {
-    let round = json!({"resultType": InputRequiredResult::RESULT_TYPE, "inputRequests": requests});
+    let round = json!({(member::RESULT_TYPE): InputRequiredResult::RESULT_TYPE, (member::INPUT_REQUESTS): requests});
     InputRequiredResult::read(round)
         .map_err(|why| format!("what the server asks cannot be read: {why}"))
 }

@@ -73,8 +73,6 @@ struct Told<'a> {
     uri: Option<Value>,
     #[serde(rename = "taskId")]
     task: Option<Value>,
-    #[serde(rename = "requestState")]
-    state: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -192,7 +190,7 @@ fn request(
     }
     Ok(Message::Modern(Modern {
         client: client(told.meta.info, told.meta.capabilities)?,
-        state: told.state,
+        state: (members.state).and_then(|json| serde_json::from_slice(json).ok()),
         is_loud: told.meta.level.is_some(),
         tool: (method == "tools/call")
             .then(|| told.name.as_ref()?.as_str().map(str::to_owned))

@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use midcall_core::wire::code;
+use midcall_core::wire::{code, member};
 use serde_json::{Value, json};
 
 use super::call::{Call, Nth, Wants};
@@ -413,7 +413,7 @@ impl Streams {
         for id in self.calls.keys().cloned().collect::<Vec<_>>() {
             let listens = self.calls.get(&id).is_some_and(|call| call.wants.listens);
             let answer = if listens {
-                let over = json!({"resultType": "complete", "_meta": {SUBSCRIPTION: Value::Null}});
+                let over = json!({(member::RESULT_TYPE): "complete", "_meta": {SUBSCRIPTION: Value::Null}});
                 Frame::result(&id, &over)
             } else {
                 Frame::error(Some(&id), code::INTERNAL_ERROR, &format!("midcall: {why}"))
