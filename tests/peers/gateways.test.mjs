@@ -172,6 +172,20 @@ describe("the gateways of a person", { concurrency: AT_ONCE }, () => {
     }
   });
 
+  for (const [what, BROWSER] of [["there is none", ""], ["it fails", "false"]]) {
+    test(`a browser can't be opened because ${what}: the default log says what to do`, async () => {
+      const place = await session();
+      const wire = await wrapped("crm", { env: { ...place.env, BROWSER } });
+      const call = wire.ask();
+      await until(() => /WARN.*no browser could be opened.*run `midcall open`.*page=.*http:\/\/127\.0\.0\.1:\d+/.test(wire.errors), "the log says so");
+      assert.doesNotMatch(wire.errors, /#[\w-]{43}/, "a launch link is in the log");
+      const { out } = await open(place.env, "--print");
+      const page = await tab(browser, out[0]);
+      assert.equal(await answer(page), "crm");
+      assert.equal(word(await call), "crm");
+    });
+  }
+
   test("`midcall open` opens or prints the page of whoever lives, and says so if nobody does", async () => {
     const place = await session();
     const none = await open(place.env, "--print");

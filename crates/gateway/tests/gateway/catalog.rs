@@ -33,6 +33,21 @@ fn every_key_in_the_code_is_in_the_catalog_and_the_other_way_round() {
     );
 }
 
+/// Most people never start the demo: what they read elsewhere is about their own servers.
+#[test]
+fn the_demo_is_mentioned_in_the_demo_only() {
+    let is_demos = |key: &str| key.contains(".demo.") || key.contains(".demo_");
+    for key in Locale::keys().filter(|key| !is_demos(key)) {
+        for locale in Locale::ALL {
+            let text = locale.say(key, &[("count", 2.into())]);
+            let words = text.to_lowercase();
+            let names = words.split(|letter: char| !letter.is_alphabetic());
+            let mentions = names.filter(|word| ["demo", "demonstração"].contains(word));
+            assert_eq!(mentions.count(), 0, "{key}: {text}");
+        }
+    }
+}
+
 /// The keys spelled out in the sources of every crate.
 fn collect(folder: &Path, used: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {

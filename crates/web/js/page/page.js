@@ -227,7 +227,7 @@ export class Page {
     const all = this.#barred ? [] : this.#queue.all;
     const open = all.filter((ticket) => isIn(ticket, this.#place));
     this.#drawBar(all);
-    this.#main.replaceChildren(...(this.#barred ? [barred(this.#barred)] : this.#gateways.state === "connecting" ? [] : this.#lists(open)));
+    this.#main.replaceChildren(...(this.#barred ? [barred(this.#barred, this.#extra ? "demo" : "page")] : this.#gateways.state === "connecting" ? [] : this.#lists(open)));
     badge(say("page.title"), open.length);
     this.#ask(open);
     this.#isAsking = this.#asking.id !== undefined;
@@ -295,9 +295,9 @@ function place() {
   return { workspace: query.get("workspace") ?? "", conversation: query.get("conversation") ?? "" };
 }
 
-/** @param {"no_link" | "used_link" | "signed_out"} why */
-const barred = (why) => h("section", { class: "nothing" },
+/** @param {"no_link" | "used_link" | "signed_out"} why  @param {"demo" | "page"} where  the demo has a way in of its own */
+const barred = (why, where) => h("section", { class: "nothing" },
   h("span", { class: "picture key", "aria-hidden": "true" }),
   h("h1", {}, say(`page.${why}_title`)),
-  h("p", {}, say(`page.${why}`)),
+  h("p", {}, say(`${where}.${why}`)),
 );

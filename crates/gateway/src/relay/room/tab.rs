@@ -60,7 +60,11 @@ async fn launch(door: &Door, expected: Expected) {
         _ = &mut shown => {}
         () = failed(asked) => {
             let page = door.origin();
-            tracing::info!(page, "no browser could be opened: `midcall open` shows the page");
+            tracing::warn!(
+                page,
+                "a question waits, and no browser could be opened. \
+                 To answer it, run `midcall open` in a terminal"
+            );
             drop(expected); // Another gateway may be where there is one.
             let _ = shown.await;
         }
