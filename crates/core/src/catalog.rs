@@ -50,6 +50,18 @@ impl Locale {
     /// assert_eq!(Locale::negotiate("fr"), Locale::EnUs);
     /// ```
     pub fn negotiate(preferred: &str) -> Self {
+        Self::find(preferred).unwrap_or_default()
+    }
+
+    /// The same, or none if no preferred language is among ours.
+    ///
+    /// ```
+    /// use midcall_core::catalog::Locale;
+    ///
+    /// assert_eq!(Locale::find("fr, pt;q=0.5"), Some(Locale::PtBr));
+    /// assert_eq!(Locale::find("fr"), None);
+    /// ```
+    pub fn find(preferred: &str) -> Option<Self> {
         let ours = preferred.split([',', ':']).filter_map(|range| {
             let mut members = range.split(';').map(str::trim);
             let locale = Self::of_language(members.next()?)?;
@@ -58,7 +70,7 @@ impl Locale {
             (weight > 0.0 && weight <= 1.0).then_some((locale, weight))
         });
         ours.reduce(|best, next| if next.1 > best.1 { next } else { best })
-            .map_or(Self::default(), |(locale, _)| locale)
+            .map(|(locale, _)| locale)
     }
 
     /// The text of `key`, with its parameters filled in.

@@ -50,7 +50,7 @@ pub use mark::{Mark, NoMark};
 pub use outcome::{
     By, Closing, Delivery, Lost, Outcome, Route, State, Status, Unavailable, Withdrawn,
 };
-pub use record::Question;
+pub use record::{Question, Server};
 pub use rules::{Limited, Rules};
 pub use ticket::{NoTicketId, Ticket, TicketId};
 pub use watch::{News, Watch};

@@ -112,20 +112,26 @@ pub struct Question {
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
     params: Box<RawValue>,
-    server: Server,
+    /// The server that asks.
+    pub server: Server,
+    /// The tool in whose call it asks, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<String>,
+    pub tool: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     workspace: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     conversation: Option<String>,
-    asked: String,
-    deadline: String,
+    /// When it was asked, by RFC 3339.
+    pub asked: String,
+    /// Until when it can be answered, by RFC 3339.
+    pub deadline: String,
 }
 
+/// The server that asks, as surfaces see it.
 #[derive(Clone, Debug, Serialize)]
-struct Server {
-    name: String,
+pub struct Server {
+    /// The name under which it asks.
+    pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<String>,
     /// Where it is reached, so that a surface can tell its links from those of others.

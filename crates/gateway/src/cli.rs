@@ -1,12 +1,22 @@
 //! The command line. Every flag can also be set as `MIDCALL_<FLAG>`.
+//!
+//! Not here: what a wrong one is told (`usage`).
 
+use clap::builder::Styles;
+use clap::builder::styling::{AnsiColor, Style};
 use clap::{Parser, Subcommand};
 
-use crate::cmd::{demo, desk, doctor, lint, open, serve, wrap};
+use crate::cmd::{demo, desk, doctor, lint, open, serve, status, wrap};
 
 /// Makes an MCP server's question reach a person, and the answer reach the tool
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true, arg_required_else_help = true)]
+#[command(version, propagate_version = true, arg_required_else_help = true, styles = STYLES)]
+#[command(after_help = "\
+Examples:
+  midcall wrap -- npx -y some-server      put this in your client's configuration
+  midcall serve --config midcall.toml     many servers, for clients over HTTP
+  midcall status                          what runs, and which questions wait
+  midcall open                            answer them in a browser")]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -17,12 +27,20 @@ pub enum Command {
     Wrap(Box<wrap::Cmd>),
     Serve(serve::Cmd),
     Open(open::Cmd),
+    Status(status::Cmd),
     Demo(demo::Cmd),
     Lint(lint::Cmd),
     Doctor(doctor::Cmd),
     #[command(hide = true)]
     Desk(desk::Cmd),
 }
+
+/// How help looks in a terminal. clap leaves color out where it isn't wanted.
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(Style::new());
 
 #[cfg(test)]
 mod tests {

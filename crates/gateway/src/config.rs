@@ -7,24 +7,23 @@
 //! `midcall wrap` as well (`settings`).
 
 mod hosted;
+mod machine;
 pub mod settings;
 mod upstream;
+mod written;
 
-use std::collections::BTreeMap;
-use std::env;
+use std::fmt;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::ops::Range;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use midcall_core::catalog::Locale;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-use toml::Spanned;
 
-use crate::route::Route;
 use crate::route::document::{self, Document, Wrong};
+use crate::route::{Mistakes, Route};
+use machine::Machine;
 use upstream::Upstream;
+use written::Written;
 
 pub use hosted::{BOUNDS, Hosted};
 
@@ -44,9 +43,26 @@ pub enum ConfigError {
     /// There is no such file, or it is no text.
     #[error("cannot read {}", .0.display())]
     Unreadable(PathBuf, #[source] io::Error),
-    /// It says something that is not understood.
-    #[error("{}, {wrong}", file.display())]
-    Wrong { file: PathBuf, wrong: Wrong },
+    /// It has mistakes: all of them, so that one look at the file is enough.
+    #[error("{}", Listed(file, mistakes))]
+    Wrong { file: PathBuf, mistakes: Vec<Wrong> },
+}
+
+/// The mistakes of a file: one by itself, or a list with a line for each.
+struct Listed<'a>(&'a Path, &'a [Wrong]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = self.0.display();
+        if let [wrong] = self.1 {
+            return write!(f, "{file}, {wrong}");
+        }
+        write!(f, "{file} has {} mistakes:", self.1.len())?;
+        for wrong in self.1 {
+            write!(f, "\n  {file}, {wrong}")?;
+        }
+        Ok(())
+    }
 }
 
 impl Config {
@@ -55,161 +71,59 @@ impl Config {
         let unreadable = |error| ConfigError::Unreadable(file.to_owned(), error);
         let text = document::text(file).map_err(unreadable)?;
         let folder = file.parent().unwrap_or(Path::new(""));
-        let variable = |name: &str| env::var(name).ok();
-        read(&text, folder, locale, variable).map_err(|wrong| ConfigError::Wrong {
+        read(&text, folder, locale, &machine::THIS).map_err(|mistakes| ConfigError::Wrong {
             file: file.to_owned(),
-            wrong,
+            mistakes,
         })
     }
 }
 
-/// The file as it is written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    #[serde(default)]
-    serve: Serve,
-    #[serde(default)]
-    identity: Identity,
-    /// Read one by one: several structs read the same table.
-    #[serde(default)]
-    upstream: BTreeMap<Spanned<String>, IgnoredAny>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Serve {
-    listen: Option<Spanned<String>>,
-    store: Option<Spanned<String>>,
-    public_url: Option<Spanned<String>>,
-    asks_per_minute: Option<u32>,
-    open_questions: Option<usize>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Identity {
-    mode: Option<Spanned<String>>,
-    jwks: Option<Spanned<String>>,
-    issuer: Option<Spanned<String>>,
-    audience: Option<Spanned<String>>,
-    trusted: Option<Spanned<toml::Value>>,
-}
-
-/// What is wrong, and where.
-type Misfit = (Range<usize>, String);
-
-fn misfit<T>(place: Range<usize>, reason: impl Into<String>) -> Result<T, Misfit> {
-    Err((place, reason.into()))
-}
-
+/// What a text says, or everything that is wrong with it.
 fn read(
     text: &str,
     folder: &Path,
     locale: Locale,
-    variable: impl Fn(&str) -> Option<String>,
-) -> Result<Config, Wrong> {
-    let document = Document::parse(text, variable)?;
-    let written: Written = document.read()?;
-    let upstreams: Result<Vec<_>, Wrong> = (written.upstream.keys())
-        .map(|name| Upstream::read(&document, name))
-        .collect();
-    understand(&written, &upstreams?, folder, locale)
-        .map_err(|(place, reason)| Wrong::at(text, place.start, reason))
+    machine: &Machine,
+) -> Result<Config, Vec<Wrong>> {
+    let mut mistakes = Mistakes::default();
+    let config = Document::parse(text, machine.variable, &mut mistakes)
+        .map(|document| understand(&document, folder, locale, machine, &mut mistakes));
+    let mistakes = mistakes.of(text);
+    config.filter(|_| mistakes.is_empty()).ok_or(mistakes)
 }
 
+/// What a file says as far as it has no mistakes.
 fn understand(
-    written: &Written,
-    servers: &[Upstream<'_>],
+    document: &Document<'_>,
     folder: &Path,
     locale: Locale,
-) -> Result<Config, Misfit> {
-    let listen = written.serve.address()?;
-    written.refuse_what_is_not_built()?;
-    if servers.is_empty() {
-        return misfit(0..0, "there is no [upstream.NAME]: nothing to serve");
-    }
+    machine: &Machine,
+    mistakes: &mut Mistakes,
+) -> Config {
+    document.knows(&[], &["serve", "identity", "upstream"], mistakes);
+    let written = Written::read(document, mistakes);
+    let listen = written.listen(machine, mistakes);
     let mut upstreams: Vec<Hosted> = Vec::new();
-    for server in servers {
-        let one = server.hosted(folder, locale)?;
+    for name in document.names(&["upstream"]) {
+        let server = Upstream::read(document, name, mistakes);
+        let Some(one) = server.hosted(folder, locale, machine, mistakes) else {
+            continue;
+        };
         if upstreams.iter().any(|other| other.path == one.path) {
             let reason = format!("another upstream is at {}", one.path);
-            return misfit(server.place(), reason);
+            mistakes.add_to_table(&server.place(), reason);
         }
         upstreams.push(one);
     }
-    let mut desk = midcall_desk::Rules::default();
-    desk.asks_per_minute = (written.serve.asks_per_minute).unwrap_or(desk.asks_per_minute);
-    if let Some(most) = written.serve.open_questions {
-        desk.open_per_user = most;
-        desk.open_per_server = most;
-        desk.open_per_conversation = most;
+    if document.names(&["upstream"]).next().is_none() {
+        mistakes.add(0..0, "there is no [upstream.NAME]: nothing to serve");
     }
-    Ok(Config {
+    Config {
         listen,
         opens: upstreams.iter().any(|one| one.setup.may_ask(Route::Page)),
         upstreams,
-        desk,
-    })
-}
-
-impl Serve {
-    /// Where clients and the page find the gateway.
-    fn address(&self) -> Result<SocketAddr, Misfit> {
-        let Some(written) = &self.listen else {
-            return Ok(SocketAddr::from(([127, 0, 0, 1], 0)));
-        };
-        let listen = written.get_ref().parse().map_err(|_| {
-            let reason = "expected an address and a port, like 127.0.0.1:8642";
-            (written.span(), reason.to_owned())
-        })?;
-        if !is_here(listen) {
-            let reason =
-                "only 127.0.0.1 or [::1] with mode = \"local\": one person, on this machine";
-            return misfit(written.span(), reason);
-        }
-        Ok(listen)
+        desk: written.desk(),
     }
-}
-
-impl Written {
-    /// Refuses what a file may say one day, and what has no meaning until then.
-    fn refuse_what_is_not_built(&self) -> Result<(), Misfit> {
-        let other = |value: &Option<Spanned<String>>, only: &str| {
-            let value = value.as_ref().filter(|value| value.get_ref() != only);
-            value.map(Spanned::span)
-        };
-        if let Some(store) = other(&self.serve.store, "memory") {
-            return misfit(store, "only \"memory\" can be the store so far");
-        }
-        if let Some(mode) = other(&self.identity.mode, "local") {
-            let reason = "only \"local\" can be the mode so far: one person, on this machine";
-            return misfit(mode, reason);
-        }
-        let identity = &self.identity;
-        let texts = [
-            &identity.jwks,
-            &identity.issuer,
-            &identity.audience,
-            &self.serve.public_url,
-        ];
-        let texts = texts.into_iter().flatten().map(Spanned::span);
-        let mut places = texts.chain(identity.trusted.as_ref().map(Spanned::span));
-        if let Some(place) = places.next() {
-            let reason = "this has no meaning with mode = \"local\": one person, on this machine";
-            return misfit(place, reason);
-        }
-        Ok(())
-    }
-}
-
-/// Whether only this machine gets there.
-fn is_here(listen: SocketAddr) -> bool {
-    let here = [
-        IpAddr::from(Ipv4Addr::LOCALHOST),
-        Ipv6Addr::LOCALHOST.into(),
-    ];
-    here.contains(&listen.ip())
 }
 
 #[cfg(test)]
@@ -222,9 +136,16 @@ mod tests {
     use crate::transport::server::ServerAddress;
 
     fn config(text: &str) -> Result<Config, String> {
-        let variable = |name: &str| (name == "PROGRAM").then(|| "xyzzy".to_owned());
-        let read = read(text, Path::new("no/such"), Locale::default(), variable);
-        read.map_err(|wrong| wrong.to_string())
+        let machine = Machine {
+            variable: |name| (name == "PROGRAM").then(|| "xyzzy".to_owned()),
+            lacks: |_| None,
+            listens: |_| Ok(()),
+        };
+        let read = read(text, Path::new("no/such"), Locale::default(), &machine);
+        read.map_err(|mistakes| {
+            let told = mistakes.iter().map(Wrong::to_string);
+            told.collect::<Vec<_>>().join("\n")
+        })
     }
 
     #[test]
@@ -306,7 +227,7 @@ mod tests {
             ),
             (
                 "[upstream.a]\ncommand = \"npx x\"",
-                "line 2, column 11: invalid type: string \"npx x\", expected a sequence",
+                "line 2, column 11: expected a list, one word per entry: command = [\"npx\", \"x\"]",
             ),
             (
                 "[upstream.a]\ncommand = []",
@@ -346,7 +267,7 @@ mod tests {
             ),
             (
                 "[upstream.a]\ncommand = [\"x\"]\nserver_era = \"old\"",
-                "line 3, column 14: unknown variant `old`, expected one of `auto`, `legacy`, `modern`",
+                "line 3, column 14: unknown value `old`. Choose from: auto, legacy, modern",
             ),
             (
                 "[upstream.a]\ncommand = [\"x\"]\npath = \"/healthz\"",
@@ -378,7 +299,7 @@ mod tests {
             ),
             (
                 "[serve]\nlisten = \"0.0.0.0:1\"",
-                "line 2, column 10: only 127.0.0.1 or [::1] with mode = \"local\": one person, on this machine",
+                "line 2, column 10: only 127.0.0.1 or [::1] with mode = \"local\": one person, on this machine. Write \"127.0.0.1:1\"",
             ),
             (
                 "[serve]\nstore = \"a.db\"",
@@ -398,7 +319,7 @@ mod tests {
             ),
             (
                 "[server]\nlisten = \"x\"",
-                "line 1, column 2: unknown field `server`, expected one of `serve`, `identity`, `upstream`",
+                "line 1, column 2: unknown key `server`. Did you mean `serve`?",
             ),
         ] {
             let text = format!("{text}\n{ONE}");

@@ -3,8 +3,7 @@
 //! In: the flags they share. Out: [`Local::open`], then [`Local::serve`], which goes on until
 //! the process is told to end.
 
-use std::env;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -17,9 +16,11 @@ use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
+use crate::flag;
 use crate::http::announce::Announced;
 use crate::http::peers::Folder;
 use crate::http::{self, Bounds, Door, Server};
+use crate::ink::Ink;
 
 /// The desk of one process, with nothing on disk.
 pub type LocalDesk = Desk<Memory, Mailroom>;
@@ -29,15 +30,33 @@ pub type Site = http::Site<Memory, Mailroom>;
 /// The flags of every command that has a page.
 #[derive(Debug, clap::Args)]
 pub struct Flags {
-    /// Where the page and the API listen: a loopback address
-    #[arg(long, env = "MIDCALL_PAGE_ADDR", default_value = "127.0.0.1:0")]
+    /// Address of the page and the API, on this computer only, such as 127.0.0.1:8642
+    #[arg(
+        long,
+        env = "MIDCALL_PAGE_ADDR",
+        value_name = "ADDR",
+        default_value = "127.0.0.1:0",
+        value_parser = flag::loopback,
+        help_heading = "Page"
+    )]
     pub page_addr: SocketAddr,
-    /// The file to announce the page in, for its owner only: a new one, an empty one, or one that
-    /// Midcall wrote
-    #[arg(long, env = "MIDCALL_ANNOUNCE", value_name = "FILE")]
+    /// Write how to reach the page and the API to this file, which only you can read: a new or
+    /// empty one, or one that Midcall wrote
+    #[arg(
+        long,
+        env = "MIDCALL_ANNOUNCE",
+        value_name = "FILE",
+        help_heading = "Page"
+    )]
     pub announce: Option<PathBuf>,
-    /// What to tell on standard error: a level, or a filter like midcall=debug
-    #[arg(long, env = "MIDCALL_LOG", default_value = "warn")]
+    /// Log level on standard error (error, warn, info, debug, trace), or a filter like midcall=debug
+    #[arg(
+        long,
+        env = "MIDCALL_LOG",
+        value_name = "LEVEL",
+        default_value = "warn",
+        help_heading = "Output"
+    )]
     pub log: String,
 }
 
@@ -168,7 +187,7 @@ where
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(to)
-        .with_ansi(io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none())
+        .with_ansi(Ink::stderr().is_colored())
         .init();
     Ok(())
 }

@@ -21,6 +21,7 @@ use tokio_util::task::TaskTracker;
 use crate::browser;
 use crate::config::settings::Settings;
 use crate::duration::{Hold, Span};
+use crate::flag;
 use crate::http::Bounds;
 use crate::local::{Flags, Local, Site};
 use crate::printer::Printer;
@@ -55,8 +56,15 @@ pub struct Cmd {
     #[arg(long, env = "MIDCALL_NO_OPEN", value_parser = clap::builder::BoolishValueParser::new())]
     no_open: bool,
     /// The language of what is printed here: en-US or pt-BR (the page follows the browser)
-    #[arg(long, env = "MIDCALL_LOCALE", default_value = "en-US")]
-    locale: String,
+    #[arg(
+        long,
+        env = "MIDCALL_LOCALE",
+        value_name = "TAG",
+        default_value = "en-US",
+        value_parser = flag::locale,
+        help_heading = "Output"
+    )]
+    locale: Locale,
 }
 
 /// How many pieces are played at once.
@@ -67,7 +75,7 @@ const GOODBYE: Duration = Duration::from_secs(2);
 
 #[tokio::main]
 pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
-    let locale = Locale::negotiate(&cmd.locale);
+    let locale = cmd.locale;
     if cmd.stdio {
         server::run(cmd.timeout.0, locale).await?;
         return Ok(ExitCode::SUCCESS);

@@ -18,6 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cmd::paper::print;
 use crate::duration;
+use crate::flag;
 use crate::route::{Profile, Routes};
 use who::Client;
 
@@ -53,8 +54,14 @@ pub struct Cmd {
     #[arg(long, env = "MIDCALL_JSON", value_parser = clap::builder::BoolishValueParser::new())]
     json: bool,
     /// The language of the texts: en-US or pt-BR
-    #[arg(long, env = "MIDCALL_LOCALE", default_value = "en-US")]
-    locale: String,
+    #[arg(
+        long,
+        env = "MIDCALL_LOCALE",
+        value_name = "TAG",
+        default_value = "en-US",
+        value_parser = flag::locale
+    )]
+    locale: Locale,
     /// The server's command
     #[arg(last = true, required = true, value_name = "SERVER")]
     server: Vec<OsString>,
@@ -62,7 +69,7 @@ pub struct Cmd {
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
-    let locale = Locale::negotiate(&cmd.locale);
+    let locale = cmd.locale;
     let profile = cmd.client_profile.as_deref().map(Profile::named);
     let profile = profile.transpose()?;
     let clients = match &profile {

@@ -16,6 +16,8 @@ use midcall_core::{Form, Limits};
 use serde_json::Value;
 
 use super::paper::print;
+use crate::flag;
+use crate::ink::Ink;
 
 /// Show a form as people will see it, and what its author should know
 ///
@@ -41,16 +43,23 @@ pub struct Cmd {
         long,
         env = "MIDCALL_REVISION",
         value_delimiter = ',',
-        value_name = "DATE"
+        value_name = "DATE",
+        value_parser = flag::revision
     )]
     revision: Vec<Revision>,
     /// The language of the texts: en-US or pt-BR
-    #[arg(long, env = "MIDCALL_LOCALE", default_value = "en-US")]
-    locale: String,
+    #[arg(
+        long,
+        env = "MIDCALL_LOCALE",
+        value_name = "TAG",
+        default_value = "en-US",
+        value_parser = flag::locale
+    )]
+    locale: Locale,
 }
 
 pub fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
-    let locale = Locale::negotiate(&cmd.locale);
+    let locale = cmd.locale;
     let revisions = match cmd.revision.is_empty() {
         true => Revision::ALL
             .into_iter()
@@ -72,7 +81,8 @@ pub fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
         text.push('\n');
         text
     } else {
-        draw::form(&form, message.as_deref(), locale) + &draw::findings(&found, locale)
+        draw::form(&form, message.as_deref(), locale)
+            + &draw::findings(&found, locale, Ink::stdout())
     };
     print(&out)?;
     Ok(exit(&found))
@@ -130,10 +140,25 @@ fn question(text: &str) -> anyhow::Result<(Option<String>, Value)> {
         {
             bail!("this looks like a question, but `requestedSchema` is missing");
         }
-        return Ok((None, params));
+        return is_form(&params).then_some((None, params)).context(NO_FORM);
     };
+    if !is_form(schema) {
+        bail!(NO_FORM);
+    }
     let message = params.get("message").and_then(Value::as_str);
     Ok((message.map(str::to_owned), schema.clone()))
+}
+
+const NO_FORM: &str = "not a form: expected a schema with `\"type\": \"object\"` and the form's fields in `properties`";
+
+/// Whether an object may be a form's schema, rather than something else in JSON.
+fn is_form(schema: &Value) -> bool {
+    let keywords = ["type", "properties", "$ref", "allOf", "anyOf", "oneOf"];
+    // What isn't an object has an error of its own.
+    !schema.is_object()
+        || keywords
+            .into_iter()
+            .any(|keyword| schema.get(keyword).is_some())
 }
 
 fn kind(json: &Value) -> &'static str {

@@ -7,4 +7,6 @@ pub mod lint;
 pub mod open;
 mod paper;
 pub mod serve;
+pub mod status;
+mod table;
 pub mod wrap;

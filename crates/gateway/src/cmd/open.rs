@@ -8,6 +8,7 @@ use midcall_core::catalog::Locale;
 use tokio::time::timeout;
 
 use crate::browser;
+use crate::flag;
 use crate::http::peers::Folder;
 use crate::times::NO_BROWSER;
 
@@ -28,13 +29,19 @@ pub struct Cmd {
     #[arg(long, env = "MIDCALL_PRINT", value_parser = clap::builder::BoolishValueParser::new())]
     print: bool,
     /// The language of what is printed here: en-US or pt-BR (the page follows the browser)
-    #[arg(long, env = "MIDCALL_LOCALE", default_value = "en-US")]
-    locale: String,
+    #[arg(
+        long,
+        env = "MIDCALL_LOCALE",
+        value_name = "TAG",
+        default_value = "en-US",
+        value_parser = flag::locale
+    )]
+    locale: Locale,
 }
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
-    let locale = Locale::negotiate(&cmd.locale);
+    let locale = cmd.locale;
     let say = |key: &str| eprintln!("{}", locale.say(key, &[]));
     let gateways = Folder::of_this_user()?.living();
     if gateways.is_empty() {

@@ -37,6 +37,12 @@ impl Paper {
             .replace_range(start..start + indent + column, &label);
     }
 
+    /// Adds to the last line what is ours and may be in color.
+    pub fn append(&mut self, text: &str) {
+        let end = self.text.trim_end_matches('\n').len();
+        self.text.insert_str(end, text);
+    }
+
     /// Writes a text, wrapped and indented. Its own line breaks are kept.
     pub fn paragraph(&mut self, indent: usize, text: &str) {
         for line in text.split('\n') {

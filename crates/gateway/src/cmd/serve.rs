@@ -2,14 +2,17 @@
 
 pub mod host;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use midcall_core::catalog::Locale;
 
-use crate::config::Config;
+use crate::cmd::table::Table;
+use crate::config::{Config, Hosted};
+use crate::flag;
 use crate::http::Bounds;
+use crate::ink::Ink;
 use crate::local::{Flags, Local};
 
 /// Serve MCP servers over HTTP so that their questions reach a person
@@ -21,7 +24,7 @@ use crate::local::{Flags, Local};
 #[command(after_help = "\
 Examples:
   midcall serve                                reads midcall.toml in this folder
-  midcall serve --config team.toml --check     only says whether the file is right
+  midcall serve --config team.toml --check     check the file, and list every mistake in it
 
 A file:
   [serve]
@@ -40,26 +43,49 @@ pub struct Cmd {
         default_value = "midcall.toml"
     )]
     config: PathBuf,
-    /// Say whether the file is right, and serve nothing
+    /// Check the file, list everything that is wrong with it, and serve nothing
     #[arg(long, env = "MIDCALL_CHECK", value_parser = clap::builder::BoolishValueParser::new())]
     check: bool,
-    /// The file to announce the page in, for its owner only
-    #[arg(long, env = "MIDCALL_ANNOUNCE", value_name = "FILE")]
+    /// Write how to reach the page and the API to this file, which only you can read
+    #[arg(
+        long,
+        env = "MIDCALL_ANNOUNCE",
+        value_name = "FILE",
+        help_heading = "Page"
+    )]
     announce: Option<PathBuf>,
-    /// Do not open a browser
-    #[arg(long, env = "MIDCALL_NO_OPEN", value_parser = clap::builder::BoolishValueParser::new())]
+    /// Don't open a browser
+    #[arg(
+        long,
+        env = "MIDCALL_NO_OPEN",
+        value_parser = clap::builder::BoolishValueParser::new(),
+        help_heading = "Page"
+    )]
     no_open: bool,
-    /// The language of what is told here: en-US or pt-BR (the page follows the browser)
-    #[arg(long, env = "MIDCALL_LOCALE", default_value = "en-US")]
-    locale: String,
-    /// What to tell on standard error: a level, or a filter like midcall=debug
-    #[arg(long, env = "MIDCALL_LOG", default_value = "warn")]
+    /// The language of Midcall's messages: en-US or pt-BR (the page follows the browser)
+    #[arg(
+        long,
+        env = "MIDCALL_LOCALE",
+        value_name = "TAG",
+        default_value = "en-US",
+        value_parser = flag::locale,
+        help_heading = "Output"
+    )]
+    locale: Locale,
+    /// Log level on standard error (error, warn, info, debug, trace), or a filter like midcall=debug
+    #[arg(
+        long,
+        env = "MIDCALL_LOG",
+        value_name = "LEVEL",
+        default_value = "warn",
+        help_heading = "Output"
+    )]
     log: String,
 }
 
 #[tokio::main]
 pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
-    let locale = Locale::negotiate(&cmd.locale);
+    let locale = cmd.locale;
     let config = Config::read(&cmd.config, locale)?;
     let say = |key: &str| eprintln!("{}", locale.say(key, &[]));
     if cmd.check {
@@ -73,8 +99,15 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     };
     let local = Local::open(flags, config.desk, Bounds::default()).await?;
     let opens = config.opens && !cmd.no_open;
+    let door = local.door();
+    for server in &config.upstreams {
+        door.roster.add(&server.name);
+    }
+    let report = report(&config.upstreams, &door.origin(), locale, Ink::stderr());
     host::host(local, config.upstreams, opens, |addresses| {
-        say("mcp.elicitation.terminal.serve_ready");
+        eprint!("{report}");
+        // On a terminal, the report says it all.
+        let addresses = addresses.iter().filter(|_| !io::stdout().is_terminal());
         for (name, address) in addresses {
             // A reader that has gone is no reason to end: clients may be there already.
             let _ = writeln!(io::stdout(), "{name} {address}");
@@ -83,4 +116,31 @@ pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
     })
     .await?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is served where. Only the name of a program or a host is shown: the rest of a command or an address may hold a
+/// secret.
+fn report(servers: &[Hosted], origin: &str, locale: Locale, ink: Ink) -> String {
+    let say = |key: &str| locale.say(key, &[]);
+    let mut table = Table::new([
+        say("mcp.elicitation.terminal.serve_path"),
+        say("mcp.elicitation.terminal.serve_server"),
+        say("mcp.elicitation.terminal.serve_address"),
+    ]);
+    for server in servers {
+        table.row([
+            server.path.clone(),
+            format!("{} ({})", server.name, server.address.name()),
+            format!("{origin}{}", server.path),
+        ]);
+    }
+    let page = locale.say(
+        "mcp.elicitation.terminal.serve_page",
+        &[("page", origin.into())],
+    );
+    format!(
+        "{}\n\n{}\n{page}\n",
+        say("mcp.elicitation.terminal.serve_ready"),
+        table.draw(2, ink)
+    )
 }

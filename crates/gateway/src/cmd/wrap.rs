@@ -14,7 +14,9 @@ use midcall_core::catalog::Locale;
 use tokio::time::timeout;
 
 use crate::config::settings::Settings;
+use crate::flag;
 use crate::frame::{Frame, Kind};
+use crate::ink;
 use crate::local::{self, Flags};
 use crate::printer::Printer;
 use crate::relay::{ClientEnd, Ended, Page, Relay, Room, Servers, Signals, Why};
@@ -55,28 +57,43 @@ pub struct Cmd {
     local: Flags,
     #[command(flatten)]
     settings: Settings,
-    /// Do not open a browser
-    #[arg(long, env = "MIDCALL_NO_OPEN", value_parser = clap::builder::BoolishValueParser::new())]
+    /// Don't open a browser
+    #[arg(
+        long,
+        env = "MIDCALL_NO_OPEN",
+        value_parser = clap::builder::BoolishValueParser::new(),
+        help_heading = "Page"
+    )]
     no_open: bool,
-    /// The language of what is told here: en-US or pt-BR (the page follows the browser)
-    #[arg(long, env = "MIDCALL_LOCALE", default_value = "en-US")]
-    locale: String,
+    /// The language of Midcall's messages: en-US or pt-BR (the page follows the browser)
+    #[arg(
+        long,
+        env = "MIDCALL_LOCALE",
+        value_name = "TAG",
+        default_value = "en-US",
+        value_parser = flag::locale,
+        help_heading = "Output"
+    )]
+    locale: Locale,
     /// How many questions the server may put on the page in a minute
     #[arg(
         long,
         env = "MIDCALL_ASKS_PER_MINUTE",
         value_name = "COUNT",
-        default_value_t = 120
+        default_value_t = 120,
+        help_heading = "Questions"
     )]
     asks_per_minute: u32,
     #[command(flatten)]
     address: Address,
-    /// Where clients come over HTTP, at /mcp: a loopback address, shared with the page
+    /// Accept clients over HTTP at /mcp on this address (the page uses the same port)
     #[arg(
         long,
         env = "MIDCALL_LISTEN",
         value_name = "ADDR",
-        conflicts_with = "page_addr"
+        conflicts_with = "page_addr",
+        value_parser = flag::loopback,
+        help_heading = "Page"
     )]
     listen: Option<SocketAddr>,
     /// The server's command
@@ -150,8 +167,7 @@ impl Cmd {
         if self.settings.ask.has(Route::Api) && self.local.announce.is_none() {
             anyhow::bail!("--ask api needs --announce FILE: nobody would know where to answer");
         }
-        let locale = Locale::negotiate(&self.locale);
-        let setup = self.settings.setup(Path::new(""), locale, asker)?;
+        let setup = self.settings.setup(Path::new(""), self.locale, asker)?;
         let opens = setup.may_ask(Route::Page) && !self.no_open;
         Ok((setup, opens))
     }
@@ -171,8 +187,9 @@ async fn not_started(error: StartError, mut client: ClientEnd) -> anyhow::Result
         StartError::NotAllowed(_) => 126,
         StartError::Io(..) => 1,
     };
-    let told = format!("midcall: {:#}", anyhow::Error::from(error));
-    eprintln!("{told}");
+    let why = format!("{:#}", anyhow::Error::from(error));
+    ink::complain(&why);
+    let told = format!("midcall: {why}");
     if let Ok(Received::Frame(frame)) = timeout(FIRST_WORDS.get(), client.next(true)).await
         && let Some((Kind::Request { id, .. }, _)) = frame.peek()
     {

@@ -24,58 +24,89 @@ use crate::route::{
 #[derive(Clone, Debug, clap::Args, Deserialize)]
 #[serde(default)]
 pub struct Settings {
-    /// Who is asked, the first that can: client, page, api, model
-    #[arg(long, env = "MIDCALL_ASK", value_name = "ROUTES", default_value_t)]
+    /// Who to ask, in order of preference: client, page, api, model
+    #[arg(
+        long,
+        env = "MIDCALL_ASK",
+        value_name = "ROUTES",
+        default_value_t,
+        help_heading = "Questions"
+    )]
     #[serde(deserialize_with = "document::parsed")]
     pub ask: Routes,
-    /// How long a call waits for a person before the client is told to collect its result
-    /// later, or never [default: 45s, or what the client's profile says]
-    #[arg(long, env = "MIDCALL_HOLD", value_name = "TIME")]
+    /// How long a call stays open while a person thinks, before the client is told to collect the
+    /// result later; or never [default: 45s, or what the client's profile says]
+    #[arg(
+        long,
+        env = "MIDCALL_HOLD",
+        value_name = "TIME",
+        help_heading = "Questions"
+    )]
     #[serde(deserialize_with = "document::parsed_option")]
     pub hold: Option<Hold>,
-    /// How long a question waits
-    #[arg(long, env = "MIDCALL_TIMEOUT", default_value_t = Span(PATIENCE))]
+    /// How long a question waits, such as 45s, 5m, 2h or 1d
+    #[arg(
+        long,
+        env = "MIDCALL_TIMEOUT",
+        value_name = "TIME",
+        default_value_t = Span(PATIENCE),
+        help_heading = "Questions"
+    )]
     #[serde(deserialize_with = "document::parsed")]
     pub timeout: Span,
-    /// Who the client is, if it is known not to show some questions: codex, goose, vscode, …
-    #[arg(long, env = "MIDCALL_CLIENT_PROFILE", value_name = "NAME")]
+    /// The client, if it is known not to show some questions: codex, goose, vscode, …
+    #[arg(
+        long,
+        env = "MIDCALL_CLIENT_PROFILE",
+        value_name = "NAME",
+        help_heading = "Questions"
+    )]
     pub client_profile: Option<String>,
-    /// A file that says what holds for some servers, tools and modes instead
-    #[arg(long, env = "MIDCALL_POLICY", value_name = "FILE")]
+    /// Settings for some servers, tools and modes only
+    #[arg(
+        long,
+        env = "MIDCALL_POLICY",
+        value_name = "FILE",
+        help_heading = "Approvals"
+    )]
     pub policy: Option<PathBuf>,
-    /// Which calls a person agrees to before the server gets them
+    /// Tool calls that need approval
     #[arg(
         long,
         env = "MIDCALL_CONFIRM",
         value_name = "WHICH",
         value_enum,
-        default_value_t
+        default_value_t,
+        help_heading = "Approvals"
     )]
     pub confirm: Confirm,
-    /// What the server is told when nobody can be asked
+    /// What the server gets if nobody can be asked
     #[arg(
         long,
         env = "MIDCALL_ON_UNAVAILABLE",
         value_name = "WHAT",
         value_enum,
-        default_value_t
+        default_value_t,
+        help_heading = "Questions"
     )]
     pub on_unavailable: OnUnavailable,
-    /// Which era of the protocol the server speaks
+    /// The protocol era of the server, if detecting it fails
     #[arg(
         long,
         env = "MIDCALL_SERVER_ERA",
         value_name = "ERA",
         value_enum,
-        default_value_t
+        default_value_t,
+        help_heading = "Server"
     )]
     pub server_era: ServerEra,
-    /// The longest message that is taken, in megabytes
+    /// The longest message to accept, in megabytes
     #[arg(
         long,
         env = "MIDCALL_MAX_MESSAGE",
         value_name = "MB",
-        default_value_t = MAX_MESSAGE
+        default_value_t = MAX_MESSAGE,
+        help_heading = "Server"
     )]
     pub max_message: usize,
 }
@@ -147,6 +178,14 @@ impl Settings {
             asker,
             scope: principal(),
         }))
+    }
+
+    /// Leaves out the setting that an error is about.
+    pub fn forget(&mut self, error: &SettingsError) {
+        match error {
+            SettingsError::Profile(_) => self.client_profile = None,
+            SettingsError::Policy(_) => self.policy = None,
+        }
     }
 
     /// The longest message that is taken, in bytes.

@@ -137,6 +137,7 @@ impl<S: Store> Following<S> {
 mod tests {
     use super::super::auth::Keys;
     use super::super::guard::Guard;
+    use super::super::roster::Roster;
     use super::super::visits::Visits;
     use super::*;
     use axum::response::IntoResponse;
@@ -153,6 +154,7 @@ mod tests {
             desk: desk.await.unwrap(),
             guard: Arc::new(Guard::new(4711, keys.clone())),
             visits: Visits::default(),
+            roster: Roster::default(),
             gathering: None,
             streams: Arc::new(Semaphore::new(1)),
             closing: CancellationToken::new(),

@@ -20,6 +20,7 @@ pub mod peers;
 mod places;
 mod refusal;
 mod rest;
+mod roster;
 mod tickets;
 mod visits;
 
@@ -44,6 +45,7 @@ pub use auth::{Caller, principal};
 pub use body::Name;
 pub use guard::Whence;
 pub use refusal::Refusal;
+pub use roster::Roster;
 pub use visits::Expected;
 
 use announce::{AnnounceError, Announced, Announcement};
@@ -70,6 +72,7 @@ pub struct Server {
     keys: Arc<Keys>,
     bounds: Bounds,
     visits: Visits,
+    roster: Roster,
     gathering: Option<Arc<Gathering>>,
 }
 
@@ -79,6 +82,8 @@ pub struct Door {
     address: SocketAddr,
     keys: Arc<Keys>,
     visits: Visits,
+    /// The servers behind it.
+    pub roster: Roster,
     /// The other gateways of the person, if it has joined them.
     pub gathering: Option<Arc<Gathering>>,
 }
@@ -109,6 +114,7 @@ pub struct App<S: Store, P: Post> {
     guard: Arc<Guard>,
     streams: Arc<Semaphore>,
     visits: Visits,
+    roster: Roster,
     gathering: Option<Arc<Gathering>>,
     /// Cancelled when the server shuts down: event streams have no end of their own.
     closing: CancellationToken,
@@ -151,6 +157,7 @@ impl Server {
             keys: Arc::new(Keys::new(bounds.calls_per_second)),
             bounds,
             visits: Visits::default(),
+            roster: Roster::default(),
             gathering: None,
         })
     }
@@ -173,6 +180,7 @@ impl Server {
             address: self.address,
             keys: self.keys.clone(),
             visits: self.visits.clone(),
+            roster: self.roster.clone(),
             gathering: self.gathering.clone(),
         }
     }
@@ -202,6 +210,7 @@ impl Server {
             guard: Arc::new(Guard::new(self.address.port(), self.keys.clone())),
             keys: self.keys,
             visits: self.visits,
+            roster: self.roster,
             gathering: self.gathering,
             streams: Arc::new(Semaphore::new(
                 self.bounds.streams.min(Semaphore::MAX_PERMITS),

@@ -24,6 +24,8 @@ use crate::session::{Input, QuestionId, Waiting};
 /// What one session has on the desk.
 pub struct Page {
     room: Room,
+    /// What the person calls the server.
+    server: String,
     /// How long its questions wait, unless they say so themselves.
     patience: Duration,
     /// Whose questions they are.
@@ -39,8 +41,12 @@ impl Page {
     /// A page for the questions of sessions that are set up like this.
     pub fn new(room: Room, setup: &Setup) -> Self {
         let (events, news) = unbounded_channel();
+        if let Some(open) = room.is_open() {
+            open.door.roster.add(&setup.asker.server);
+        }
         Self {
             room,
+            server: setup.asker.server.clone(),
             patience: setup.patience(),
             scope: setup.scope.clone(),
             tickets: HashMap::new(),
@@ -92,6 +98,8 @@ impl Page {
                 return self.tell(Input::Ended(question, lost));
             }
         };
+        let asker = &elicitation.asker.server;
+        room.door.roster.asks(&self.server, asker);
         let name = ticket.id();
         self.tickets.insert(question, name);
         let status = room.desk.status(scope, name).await.ok();

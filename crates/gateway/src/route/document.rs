@@ -11,33 +11,17 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeTable, DeValue};
+
+use super::mistakes::Mistakes;
+pub use super::mistakes::Wrong;
+use crate::suggest;
+
+/// What is said of a value from the environment, which may be a secret.
+pub const VARIABLE: &str = "what the variable holds does not fit here";
 
 /// Longer files are not settings.
 const LONGEST: u64 = 256 * 1024;
-
-/// What is wrong with a file, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}, column {column}: {reason}")]
-pub struct Wrong {
-    pub line: usize,
-    pub column: usize,
-    pub reason: String,
-}
-
-impl Wrong {
-    /// At a byte of a text.
-    pub fn at(text: &str, place: usize, reason: impl Into<String>) -> Self {
-        let place = (0..=place.min(text.len())).rfind(|place| text.is_char_boundary(*place));
-        let before = &text[..place.unwrap_or(0)];
-        let start = before.rfind('\n').map_or(0, |end| end + 1);
-        Self {
-            line: before.matches('\n').count() + 1,
-            column: before[start..].chars().count() + 1,
-            reason: reason.into(),
-        }
-    }
-}
 
 /// The text of a file.
 pub fn text(path: &Path) -> io::Result<String> {
@@ -54,69 +38,154 @@ pub fn text(path: &Path) -> io::Result<String> {
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Wrong> {
     toml::from_str(text).map_err(|error| {
         let place = error.span().map_or(0, |span| span.start);
-        Wrong::at(text, place, error.message())
+        Wrong::at(text, place, reason(error.message()))
     })
+}
+
+/// The message of a deserializer, with the word that the person most likely meant.
+fn reason(message: &str) -> String {
+    for (unknown, told) in [
+        ("unknown field `", "unknown key"),
+        ("unknown variant `", "unknown value"),
+    ] {
+        let parts = message
+            .strip_prefix(unknown)
+            .and_then(|rest| rest.split_once('`'));
+        if let Some((word, known)) = parts {
+            let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+            return format!("{told} {}", choice(word, &known));
+        }
+    }
+    message.to_owned()
+}
+
+/// What is wrong where a text isn't TOML. Of a word without quotes, the parser says that it is no number.
+fn syntax(text: &str, place: usize, message: &str) -> String {
+    let rest = text.get(place..).unwrap_or_default();
+    let is_value = text
+        .get(..place)
+        .is_some_and(|before| before.trim_end().ends_with('='));
+    let end = rest.find(|letter: char| !letter.is_alphanumeric() && !"-_./".contains(letter));
+    let word = &rest[..end.unwrap_or(rest.len())];
+    if is_value && word.starts_with(char::is_alphabetic) {
+        return format!("text is written in quotes: \"{word}\"");
+    }
+    message.to_owned()
+}
+
+/// An unknown word, and what the person most likely meant or may choose from.
+fn choice(word: &str, known: &[&str]) -> String {
+    match suggest::nearest(word, known.iter().copied()) {
+        Some(meant) => format!("`{word}`. Did you mean `{meant}`?"),
+        None => format!("`{word}`. Choose from: {}", known.join(", ")),
+    }
 }
 
 /// A text whose strings have `${NAME}` replaced by variables of the environment.
 pub struct Document<'a> {
-    text: &'a str,
     table: Spanned<DeTable<'a>>,
     /// Where something was replaced.
     replaced: Vec<Range<usize>>,
 }
 
 impl<'a> Document<'a> {
-    /// Parses a text and replaces the variables.
-    pub fn parse(text: &'a str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, Wrong> {
-        let mut table = DeTable::parse(text).map_err(|error| {
+    /// Parses a text and replaces the variables. A text that isn't TOML has no more mistakes than those that say so.
+    pub fn parse(
+        text: &'a str,
+        variable: impl Fn(&str) -> Option<String>,
+        mistakes: &mut Mistakes,
+    ) -> Option<Self> {
+        let (mut table, errors) = DeTable::parse_recoverable(text);
+        let mut lines = Vec::new();
+        for error in &errors {
             let place = error.span().map_or(0, |span| span.start);
-            Wrong::at(text, place, error.message())
-        })?;
+            let line = Wrong::at(text, place, "").line;
+            // One slip is often several errors.
+            if !lines.contains(&line) {
+                lines.push(line);
+                mistakes.add(place..place, syntax(text, place, error.message()));
+            }
+        }
+        if !errors.is_empty() {
+            return None;
+        }
         let mut replaced = Vec::new();
         for (_, value) in table.get_mut().iter_mut() {
-            replace(value, &variable, &mut replaced)
-                .map_err(|(place, reason)| Wrong::at(text, place.start, reason))?;
+            replace(value, &variable, &mut replaced, mistakes);
         }
-        Ok(Self {
-            text,
-            table,
-            replaced,
-        })
+        Some(Self { table, replaced })
     }
 
-    /// What the whole document says.
-    pub fn read<T: DeserializeOwned>(&self) -> Result<T, Wrong> {
-        T::deserialize(self.table.clone().into_deserializer()).map_err(|error| self.wrong(&error))
-    }
-
-    /// What one value of the document says. Several structs can read one table this way, each
-    /// the keys that it knows.
-    pub fn read_at<T: DeserializeOwned>(&self, path: &[&str]) -> Result<T, Wrong> {
-        let Some(value) = self.at(path) else {
-            return Err(Wrong::at(self.text, 0, "there is no such value"));
+    /// What a table says, or nothing if it isn't there. What can't be used is a mistake and counts as left out.
+    /// Several structs can read one table this way, each the keys that it knows.
+    pub fn take<T: DeserializeOwned + Default>(&self, path: &[&str], mistakes: &mut Mistakes) -> T {
+        let Some(found) = self.at(path) else {
+            return T::default();
         };
-        T::deserialize(value.clone().into_deserializer()).map_err(|error| self.wrong(&error))
+        let mut found = found.clone();
+        loop {
+            let error = match T::deserialize(found.clone().into_deserializer()) {
+                Ok(said) => return said,
+                Err(error) => error,
+            };
+            let at = error.span().unwrap_or_default().start;
+            let whole = found.span();
+            let DeValue::Table(table) = found.get_mut() else {
+                mistakes.add(whole, "expected a table");
+                return T::default();
+            };
+            let mut entries = table.iter();
+            let Some((key, value)) = entries.find(|(_, value)| covers(&value.span(), at)) else {
+                mistakes.add_to_table(&whole, reason(error.message()));
+                return T::default();
+            };
+            mistakes.add_at(at, value.span(), self.reason(&error));
+            let key = key.clone();
+            table.remove(&key);
+        }
     }
 
-    /// Refuses a table that has other keys than these.
-    pub fn knows(&self, path: &[&str], known: &[&str]) -> Result<(), Wrong> {
-        let table = self.at(path).and_then(|value| value.get_ref().as_table());
-        let mut keys = table.into_iter().flat_map(|table| table.keys());
-        let Some(unknown) = keys.find(|key| !known.contains(&&**key.get_ref())) else {
-            return Ok(());
+    /// Says which keys of a table are others than these.
+    pub fn knows(&self, path: &[&str], known: &[&str], mistakes: &mut Mistakes) {
+        for key in self.names(path) {
+            if !known.contains(&&**key.get_ref()) {
+                let reason = format!("unknown key {}", choice(key.get_ref(), known));
+                mistakes.add(key.span(), reason);
+            }
+        }
+    }
+
+    /// The keys of a table. No path is the whole document.
+    pub fn names(&self, path: &[&str]) -> impl Iterator<Item = &Spanned<DeString<'a>>> {
+        let table = match path {
+            [] => Some(self.table.get_ref()),
+            path => self.at(path).and_then(|value| value.get_ref().as_table()),
         };
-        let known: Vec<String> = known.iter().map(|key| format!("`{key}`")).collect();
-        let reason = format!(
-            "unknown field `{unknown}`, expected one of {}",
-            known.join(", ")
-        );
-        Err(Wrong::at(self.text, unknown.span().start, reason))
+        table.into_iter().flat_map(|table| table.keys())
+    }
+
+    /// True if there is such a value, whether it can be used or not.
+    pub fn has(&self, path: &[&str]) -> bool {
+        self.at(path).is_some()
     }
 
     /// Where a value is.
     pub fn place(&self, path: &[&str]) -> Range<usize> {
         self.at(path).map(Spanned::span).unwrap_or_default()
+    }
+
+    /// A text as it is written, and its place. None if it isn't a text, or holds a variable.
+    pub fn written(&self, path: &[&str]) -> Option<(Range<usize>, &str)> {
+        let value = self.at(path)?;
+        let place = value.span();
+        let text = value.get_ref().as_str()?;
+        (!self.holds_variable(&place)).then_some((place, text))
+    }
+
+    /// True if a value holds what a variable of the environment says, which may be a secret.
+    pub fn holds_variable(&self, place: &Range<usize>) -> bool {
+        let mut replaced = self.replaced.iter();
+        replaced.any(|one| one.start < place.end && place.start < one.end)
     }
 
     fn at(&self, path: &[&str]) -> Option<&Spanned<DeValue<'a>>> {
@@ -127,18 +196,18 @@ impl<'a> Document<'a> {
         })
     }
 
-    fn wrong(&self, error: &toml::de::Error) -> Wrong {
+    fn reason(&self, error: &toml::de::Error) -> String {
         // The error quotes the value, and what a variable holds may be a secret.
         let place = error.span().unwrap_or_default().start;
-        match self.replaced.iter().find(|one| one.contains(&place)) {
-            Some(one) => Wrong::at(
-                self.text,
-                one.start,
-                "what the variable holds does not fit here",
-            ),
-            None => Wrong::at(self.text, place, error.message()),
+        match self.replaced.iter().any(|one| one.contains(&place)) {
+            true => VARIABLE.to_owned(),
+            false => reason(error.message()),
         }
     }
+}
+
+fn covers(range: &Range<usize>, place: usize) -> bool {
+    range.contains(&place)
 }
 
 /// The keys that a struct reads which derives `Deserialize`.
@@ -180,27 +249,29 @@ fn replace(
     value: &mut Spanned<DeValue<'_>>,
     variable: &impl Fn(&str) -> Option<String>,
     replaced: &mut Vec<Range<usize>>,
-) -> Result<(), (Range<usize>, String)> {
+    mistakes: &mut Mistakes,
+) {
     let place = value.span();
     match value.get_mut() {
-        DeValue::String(text) if text.contains('$') => {
-            let found = filled(text, variable).map_err(|reason| (place.clone(), reason))?;
-            *text = found.into();
-            replaced.push(place);
-        }
+        DeValue::String(text) if text.contains('$') => match filled(text, variable) {
+            Ok(found) => {
+                *text = found.into();
+                replaced.push(place);
+            }
+            Err(reason) => mistakes.add(place, reason),
+        },
         DeValue::Array(items) => {
             for item in items.iter_mut() {
-                replace(item, variable, replaced)?;
+                replace(item, variable, replaced, mistakes);
             }
         }
         DeValue::Table(members) => {
             for (_, member) in members.iter_mut() {
-                replace(member, variable, replaced)?;
+                replace(member, variable, replaced, mistakes);
             }
         }
         _ => {}
     }
-    Ok(())
 }
 
 /// A text with its variables filled in. `$$` stands for one `$`.
@@ -277,7 +348,7 @@ mod tests {
             format!("[{}a]", "a.".repeat(levels)),
         ] {
             assert!(read::<toml::Table>(&text).is_err());
-            assert!(Document::parse(&text, |_| None).is_err());
+            assert!(Document::parse(&text, |_| None, &mut Mistakes::default()).is_none());
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Who is asked.
 
 pub mod document;
+mod mistakes;
 mod plan;
 mod policy;
 mod profile;
@@ -12,6 +13,9 @@ use std::str::FromStr;
 
 use midcall_core::wire::{Mode, Modes};
 
+use crate::suggest;
+
+pub use mistakes::Mistakes;
 pub use plan::{LONGEST, Plan};
 pub use policy::{Policy, PolicyError};
 pub use profile::{Part, Profile, ProfileError};
@@ -39,11 +43,16 @@ pub enum Route {
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum RoutesError {
     /// No such route.
-    #[error("there is no route {0:?}: choose from client, page, api and model")]
+    #[error("{}", unknown(.0))]
     Unknown(String),
     /// The same twice.
     #[error("{0:?} is there twice")]
     Twice(String),
+}
+
+fn unknown(name: &str) -> String {
+    let meant = suggest::tip(name, ["client", "page", "api", "model"]);
+    format!("there is no route {name:?}: choose from client, page, api and model{meant}")
 }
 
 impl Default for Routes {

@@ -293,11 +293,11 @@ mod tests {
             ),
             (
                 "\n  confirm = \"some\"",
-                "line 2, column 13: unknown variant `some`, expected one of `never`, `destructive`, `all`",
+                "line 2, column 13: unknown value `some`. Choose from: never, destructive, all",
             ),
             (
                 "secrets = \"hide\"",
-                "line 1, column 11: unknown variant `hide`, expected one of `allow`, `warn`, `refuse`",
+                "line 1, column 11: unknown value `hide`. Choose from: allow, warn, refuse",
             ),
             (
                 "asks_per_minute = -1",
@@ -322,7 +322,7 @@ mod tests {
             ),
             (
                 "sampling = \"maybe\"",
-                "line 1, column 12: unknown variant `maybe`, expected one of `pass`, `ask`, `refuse`",
+                "line 1, column 12: unknown value `maybe`. Choose from: pass, ask, refuse",
             ),
             (
                 "[[rule]]\nlinks.allow = [\"http://a.corp\", \"https://b.corp\"]",
@@ -331,7 +331,7 @@ mod tests {
             ),
             (
                 "links.deny = []",
-                "line 1, column 7: unknown field `deny`, expected `allow`",
+                "line 1, column 7: unknown key `deny`. Choose from: allow",
             ),
             (
                 "[[rule]]\n[[rule.rule]]\ntool = \"a\"",
@@ -356,7 +356,7 @@ mod tests {
         for (text, start) in [
             (
                 "patiens = \"5m\"",
-                "line 1, column 1: unknown field `patiens`, expected one of",
+                "line 1, column 1: unknown key `patiens`. Did you mean `patience`?",
             ),
             (
                 "routes = \"clients\"",

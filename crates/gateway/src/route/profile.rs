@@ -17,6 +17,7 @@ use serde::Deserialize;
 
 use super::document::{self, Wrong};
 use crate::duration::Hold;
+use crate::suggest;
 
 pub use part::Part;
 
@@ -53,7 +54,12 @@ pub struct CannotRender {
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
     /// Nobody has described it.
-    #[error("there is no client profile {name:?}: choose from {}, or describe it in {}", known.join(", "), file.display())]
+    #[error(
+        "there is no client profile {name:?}: choose from {}, or describe it in {}{}",
+        known.join(", "),
+        file.display(),
+        suggest::tip(name, known.iter().map(String::as_str))
+    )]
     Unknown {
         name: String,
         known: Vec<String>,
@@ -333,7 +339,7 @@ mod tests {
             ),
             (
                 "[profiles]",
-                "own.toml: line 1, column 2: unknown field `profiles`, expected `profile`",
+                "own.toml: line 1, column 2: unknown key `profiles`. Did you mean `profile`?",
             ),
         ] {
             let error = Profile::among("x", own, Path::new("own.toml")).unwrap_err();
@@ -341,7 +347,7 @@ mod tests {
         }
         let own = "[[profile]]\nname = \"x\"\nwhy = \"y\"\ncannot = [\"forms\"]";
         let error = Profile::among("x", own, Path::new("own.toml")).unwrap_err();
-        let start = "own.toml: line 4, column 11: unknown variant `forms`, expected one of `form`,";
-        assert!(error.to_string().starts_with(start), "{error}");
+        let expected = "own.toml: line 4, column 11: unknown value `forms`. Did you mean `form`?";
+        assert_eq!(error.to_string(), expected);
     }
 }

@@ -14,6 +14,7 @@ use tokio::process::Command;
 use tokio::time::sleep;
 
 use super::pipe::{Reading, Writing};
+use crate::program;
 
 /// A running server.
 pub struct Child {
@@ -25,7 +26,7 @@ pub struct Child {
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// No such program.
-    #[error("the server was not started: there is no program {0:?} here, or not on the PATH")]
+    #[error("the server was not started: {}", program::missing(.0))]
     NotFound(OsString),
     /// It must not be run.
     #[error("the server was not started: {0:?} may not be executed")]

@@ -3,7 +3,7 @@
 mod announce;
 mod crowds;
 mod demo;
-mod desk;
+pub mod desk;
 mod doors;
 mod events;
 mod floods;
@@ -18,7 +18,7 @@ use serde_json::json;
 use crate::program::midcall;
 
 /// The params of a question with one field that must be a day.
-fn day() -> serde_json::Value {
+pub fn day() -> serde_json::Value {
     json!({"message": "For which day?", "requestedSchema": {
         "type": "object",
         "properties": {"day": {"type": "string", "format": "date"}},

@@ -6,6 +6,8 @@ mod demo;
 mod doctor;
 mod http;
 mod lint;
+mod mistakes;
 mod program;
+mod status;
 mod words;
 mod wrap;

@@ -6,6 +6,7 @@ use midcall_core::{Field, Fields, Form, Format, Kind, Offers, Tags};
 use serde_json::Value;
 
 use crate::cmd::paper::{Paper, plain};
+use crate::ink::{Ink, Tone};
 
 /// Draws the form.
 pub fn form(form: &Form, message: Option<&str>, locale: Locale) -> String {
@@ -33,7 +34,7 @@ pub fn form(form: &Form, message: Option<&str>, locale: Locale) -> String {
 }
 
 /// Lists the findings, those about the same revisions together.
-pub fn findings(found: &[Finding], locale: Locale) -> String {
+pub fn findings(found: &[Finding], locale: Locale, ink: Ink) -> String {
     let mut page = Page {
         paper: Paper::default(),
         locale,
@@ -51,18 +52,19 @@ pub fn findings(found: &[Finding], locale: Locale) -> String {
         let names: Vec<&str> = revisions.iter().map(|revision| revision.as_str()).collect();
         page.paper.paragraph(0, &names.join(", "));
         for finding in section {
-            let level = match finding.level {
-                Level::Error => "mcp.elicitation.lint.level.error",
-                Level::Warning => "mcp.elicitation.lint.level.warning",
-                Level::Advice => "mcp.elicitation.lint.level.advice",
+            let (level, tone) = match finding.level {
+                Level::Error => ("mcp.elicitation.lint.level.error", Tone::Error),
+                Level::Warning => ("mcp.elicitation.lint.level.warning", Tone::Warning),
+                Level::Advice => ("mcp.elicitation.lint.level.advice", Tone::Faint),
             };
             let path = if finding.path.is_empty() {
                 "/"
             } else {
                 &finding.path
             };
-            page.paper
-                .paragraph(2, &format!("{path}  {}", locale.say(level, &[])));
+            page.paper.paragraph(2, path);
+            let level = ink.paint(tone, &locale.say(level, &[]));
+            page.paper.append(&format!("  {level}"));
             page.paper.paragraph(6, &finding.message);
         }
         page.paper.blank();

@@ -8,7 +8,13 @@ use crate::transport::remote::{Target, TargetError};
 #[derive(clap::Args)]
 pub struct Address {
     /// The server's address, instead of its command
-    #[arg(long, env = "MIDCALL_URL", value_name = "URL", hide_env_values = true)]
+    #[arg(
+        long,
+        env = "MIDCALL_URL",
+        value_name = "URL",
+        hide_env_values = true,
+        help_heading = "Server"
+    )]
     pub url: Option<String>,
     /// A header for the server, such as 'Authorization: Bearer ${TOKEN}'; ${…} is taken from the
     /// environment
@@ -17,11 +23,12 @@ pub struct Address {
         env = "MIDCALL_HEADER",
         value_name = "NAME: VALUE",
         value_delimiter = '\n',
-        hide_env_values = true
+        hide_env_values = true,
+        help_heading = "Server"
     )]
     headers: Vec<String>,
     /// A file of certificates (PEM) to trust beside the system's
-    #[arg(long, env = "MIDCALL_CA", value_name = "FILE")]
+    #[arg(long, env = "MIDCALL_CA", value_name = "FILE", help_heading = "Server")]
     ca: Option<PathBuf>,
 }
 

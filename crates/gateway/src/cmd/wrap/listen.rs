@@ -36,6 +36,7 @@ pub async fn run(cmd: Cmd, listen: SocketAddr) -> anyhow::Result<ExitCode> {
     rules.asks_per_minute = cmd.asks_per_minute;
     rules.patience = cmd.settings.timeout.0;
     let local = Local::open(flags, rules, http::Bounds::default()).await?;
+    local.door().roster.add(&hosted.name);
     host::host(local, vec![hosted], opens, |addresses| {
         for (_, address) in addresses {
             // A reader that has gone is no reason to end: clients may be there already.

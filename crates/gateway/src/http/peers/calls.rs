@@ -8,11 +8,13 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use axum::routing::post;
 use axum::{Json, Router};
+use futures_util::FutureExt;
+use midcall_desk::News;
 use midcall_store::{Post, Store};
 use serde::{Deserialize, Serialize};
 
 use super::super::App;
-use super::super::auth::Caller;
+use super::super::auth::{Caller, principal};
 use super::super::body::Body;
 use super::super::guard::Whence;
 use super::super::refusal::Refusal;
@@ -23,6 +25,7 @@ pub fn routes<S: Store, P: Post>() -> Router<Arc<App<S, P>>> {
         .route("/peers/hello", post(hello))
         .route("/peers/admit", post(admit))
         .route("/peers/launch", post(launch))
+        .route("/peers/status", post(status))
 }
 
 /// Another gateway of this person, by the key that was left for it.
@@ -60,6 +63,24 @@ pub struct Admitted {
 #[serde(default)]
 pub struct Launch {
     page: String,
+}
+
+/// The servers of a gateway, and what waits for its person.
+#[derive(Deserialize, Serialize)]
+pub struct Status {
+    pub servers: Vec<String>,
+    pub waiting: Vec<OpenQuestion>,
+}
+
+/// An open question, without what is asked.
+#[derive(Deserialize, Serialize)]
+pub struct OpenQuestion {
+    pub id: String,
+    pub server: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    pub asked: String,
+    pub deadline: String,
 }
 
 /// `POST /peers/hello`: a gateway is there, perhaps a new one, and wants to know of our page.
@@ -107,4 +128,34 @@ async fn launch<S: Store, P: Post>(
         Refusal::PeerLost
     })?;
     Ok(Json(Admitted { token }))
+}
+
+/// `POST /peers/status`: `midcall status` wants to know what waits here.
+async fn status<S: Store, P: Post>(
+    State(app): State<Arc<App<S, P>>>,
+    _: ByPeer,
+    Body(Nothing {}): Body<Nothing>,
+) -> Result<Json<Status>, Refusal> {
+    let mut watch = app.desk.watch(&principal()).await?;
+    let mut waiting: Vec<OpenQuestion> = Vec::new();
+    // What is open comes first, at once. What changes meanwhile may come, too.
+    while let Some(news) = watch.next().now_or_never() {
+        match news? {
+            News::Request(question) => waiting.push(OpenQuestion {
+                id: question.id,
+                server: question.server.name,
+                tool: question.tool,
+                asked: question.asked,
+                deadline: question.deadline,
+            }),
+            News::Closed { id, .. } => waiting.retain(|question| question.id != id),
+            News::Opened { .. } | News::Delivery { .. } => {}
+        }
+    }
+    // By age: a link that was opened is news of its own, and comes later.
+    waiting.sort_by(|one, other| one.asked.cmp(&other.asked));
+    Ok(Json(Status {
+        servers: app.roster.names(),
+        waiting,
+    }))
 }

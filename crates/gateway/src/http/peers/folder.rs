@@ -63,6 +63,7 @@ const LOOK: Duration = Duration::from_millis(5);
 /// What is read of a file.
 #[derive(Deserialize)]
 struct Told {
+    pid: u32,
     page: String,
     peer: String,
 }
@@ -186,8 +187,8 @@ fn look(path: &Path) -> Option<(SystemTime, Peer)> {
     }
     let mut text = Vec::new();
     (&mut file).take(MOST_BYTES).read_to_end(&mut text).ok()?;
-    let Told { page, peer } = serde_json::from_slice(&text).ok()?;
-    Some((found.modified().ok()?, Peer::new(page, peer)?))
+    let Told { pid, page, peer } = serde_json::from_slice(&text).ok()?;
+    Some((found.modified().ok()?, Peer::new(pid, page, peer)?))
 }
 
 /// Removes a file whose process is gone. One that is locked, or isn't at its path any more, stays.

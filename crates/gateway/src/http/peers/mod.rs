@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+pub use calls::OpenQuestion;
 pub use folder::{Folder, Turn};
 pub use peer::Peer;
 

@@ -13,13 +13,15 @@ use tokio::net::TcpStream;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::Standing;
-use super::calls::{Admitted, Hello};
+use super::calls::{Admitted, Hello, Status};
 use crate::awake::within;
 use crate::times::NEIGHBOUR;
 
 /// Where it is, and the key that it left for others like it. No `Debug`: it holds that key.
 #[derive(Clone)]
 pub struct Peer {
+    /// The number of its process.
+    pub pid: u32,
     /// The origin of its page.
     pub page: String,
     address: SocketAddr,
@@ -37,12 +39,12 @@ pub enum PeerError {
     Refused(StatusCode),
 }
 
-/// Bytes of what it says.
-const MOST_BYTES: usize = 4 * 1024;
+/// Bytes of what it says: some thousands of questions may wait there.
+const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 impl Peer {
     /// The gateway with this page, unless that is on another machine.
-    pub fn new(page: String, key: String) -> Option<Self> {
+    pub fn new(pid: u32, page: String, key: String) -> Option<Self> {
         let address: SocketAddr = page.strip_prefix("http://")?.parse().ok()?;
         let ours = [
             IpAddr::from(Ipv4Addr::LOCALHOST),
@@ -50,8 +52,12 @@ impl Peer {
         ];
         let mut key = HeaderValue::try_from(format!("Bearer {key}")).ok()?;
         key.set_sensitive(true);
-        ours.contains(&address.ip())
-            .then_some(Self { page, address, key })
+        ours.contains(&address.ip()).then_some(Self {
+            pid,
+            page,
+            address,
+            key,
+        })
     }
 
     /// Whether a page of another origin may call it: policies can name no other address.
@@ -69,6 +75,11 @@ impl Peer {
     pub async fn admit(&self, origin: &str) -> Result<String, PeerError> {
         let told = self.call("/peers/admit", json!({"origin": origin})).await;
         told.map(|Admitted { token }| token)
+    }
+
+    /// Its servers, and what waits there.
+    pub async fn status(&self) -> Result<Status, PeerError> {
+        self.call("/peers/status", json!({})).await
     }
 
     async fn call<T: DeserializeOwned>(&self, path: &str, body: Value) -> Result<T, PeerError> {
