@@ -1,19 +1,22 @@
-// Links for clients that know nothing of them: a person follows them, and calls that need them go on.
+// Links: a person follows them once, and calls that need them go on.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { SIGN_IN } from "./jobs.mjs";
 import { Model, brought, words } from "./model.mjs";
 import { Person } from "./person.mjs";
-import { AT_ONCE, SERVERS, wrap } from "./world.mjs";
+import { AT_ONCE, SERVERS, signIn, times, wrap } from "./world.mjs";
 
-const NEEDED = -32042;
+/** Instead of -32042, for clients that know nothing of links. */
+const NOT_OPENED = -32603;
+/** Nobody but the person and the server says in time that a link is done. */
+const LATER = times({ link_again: "5m" });
 const OUTCOME = "dev.midcall/outcome";
 const BY = { route: "page", human: true };
 
 /** A client with a person beside it, before a wrapped server. */
-async function meet(server, { client = "sdk-1", declare = "nothing", flags = [] } = {}) {
-  const { announce, command } = await wrap(SERVERS[server], ...flags);
-  return [new Model(client, command, declare), await Person.at(announce)];
+async function meet(server, { client = "sdk-1", declare = "nothing", flags = [], env = LATER } = {}) {
+  const { announce, command } = await wrap(SERVERS[server] ?? server, ...flags);
+  return [new Model(client, command, declare, env), await Person.at(announce)];
 }
 
 /** Opens a link, and says that it is done. */
@@ -76,7 +79,7 @@ describe("links for clients that know nothing of them", { concurrency: AT_ONCE }
       const refused = model.call(tool, { ...given, errorPath: true });
       await person.decline((await person.sees(FIRST)).id);
       const { error } = await refused;
-      assert.equal(error.code, NEEDED);
+      assert.equal(error.code, NOT_OPENED);
       assert.match(error.message, /This request requires browser-based authorization\..*said no/);
       const lines = await model.leaves();
       assert.equal(lines.filter((line) => "result" in line || "error" in line).length, 4);
@@ -110,16 +113,18 @@ describe("links for clients that know nothing of them", { concurrency: AT_ONCE }
         await hasRun(1);
       });
 
-      await t.test("the same link again ends it", async () => {
+      await t.test("a link that is asked for again is the same question, until the person gives up", async () => {
         const call = model.call("linked", { links: ["a"], stubborn: true });
-        await follows(person, await person.sees("Open a"));
+        const { id } = await person.sees("Open a");
+        await person.opens(id);
+        await person.decline(id);
         const { error } = await call;
-        assert.equal(error.code, NEEDED);
-        assert.match(error.message, new RegExp(`Sign in first.*the link was followed, and ${server} still asks for it`));
+        assert.equal(error.code, NOT_OPENED);
+        assert.match(error.message, /Sign in first.*said no/);
         // Another call asks anew.
         const again = model.call("linked", { links: ["a"], stubborn: true });
-        await follows(person, await person.sees("Open a"));
-        assert.equal((await again).error.code, NEEDED);
+        await person.decline((await person.sees("Open a")).id);
+        assert.equal((await again).error.code, NOT_OPENED);
         await hasRun(0);
       });
 
@@ -129,7 +134,7 @@ describe("links for clients that know nothing of them", { concurrency: AT_ONCE }
         await follows(person, a);
         await person.decline(b.id, "Not there");
         const { error } = await call;
-        assert.equal(error.code, NEEDED);
+        assert.equal(error.code, NOT_OPENED);
         assert.match(error.message, /Sign in first.*said no/);
         assert.deepEqual(await howClosed(person, c), { state: "withdrawn", reason: "by_client" });
         await hasRun(0);
@@ -149,7 +154,7 @@ describe("links for clients that know nothing of them", { concurrency: AT_ONCE }
     assert.deepEqual(brought(await calls[2]), []);
     assert.equal((await model.ran()).linked, 1);
     await person.decline(tickets[1].id);
-    assert.equal((await calls[1]).error.code, NEEDED);
+    assert.equal((await calls[1]).error.code, NOT_OPENED);
     await follows(person, tickets[0]);
     assert.deepEqual(brought(await calls[0]), []);
     assert.equal((await model.ran()).linked, 2);
@@ -193,5 +198,82 @@ describe("links for clients that know nothing of them", { concurrency: AT_ONCE }
     assert.deepEqual(through, direct);
     assert.equal(direct[0].error.data.elicitations.length, 2);
     assert.equal(direct[2].linked, 1);
+  });
+});
+
+/** A sign-in that the tool has been called five times for when it is done, each time with a new link. */
+const FIVE = "tries=5";
+const SOON = times({ link_again: "20ms" });
+const ASKS = "Sign in to pay";
+
+/** Notes every question that comes to a person. */
+function notes(person) {
+  const asked = [];
+  const push = person.news.push.bind(person.news);
+  person.news.push = (told) => {
+    if (told.type === "elicitation/request") asked.push(told);
+    push(told);
+  };
+  return asked;
+}
+
+const paid = (response) => assert.equal(brought(response), "paid");
+const calls = async (model) => brought(await model.call("calls")).length;
+const opened = (person, id) => person.news.next((told) => told.type === "elicitation/opened" && told.id === id && told.url);
+
+describe("a sign-in that takes a while, with a new link on every try", { concurrency: AT_ONCE }, () => {
+  // Clients that open links themselves, before servers that ask by -32042 or by rounds.
+  for (const [client, era] of [["sdk-2", "legacy"], ["python-modern", "legacy"], ["sdk-1", "modern"], ["python", "modern"]]) {
+    test(`${client} with links is asked once by a ${era} server`, async () => {
+      const { command } = await wrap(signIn(era, FIVE));
+      const model = new Model(client, command, "form+url", SOON);
+      paid(await model.call("pay", {}, { answers: [{ message: ASKS, action: "accept" }] }));
+      assert.equal(await calls(model), 6);
+      const lines = await model.leaves();
+      assert.equal(lines.filter((line) => "asked" in line).length, 1);
+      assert.equal(lines.filter((line) => "result" in line && line.call === 1).length, 1);
+    });
+  }
+
+  for (const [client, era] of [["sdk-1", "legacy"], ["python", "legacy"], ["sdk-2", "legacy"], ["sdk-1", "modern"], ["sdk-2", "modern"]]) {
+    test(`${client} without links before a ${era} server: the page asks once, and its ticket closes by itself`, async () => {
+      const [model, person] = await meet(signIn(era, FIVE), { client, env: SOON });
+      const asked = notes(person);
+      const call = model.call("pay");
+      const { id, url } = await person.sees(ASKS);
+      await person.opens(id);
+      const renewed = await opened(person, id);
+      assert.equal(new URL(renewed.url).origin, new URL(url).origin);
+      assert.notEqual(renewed.url, url);
+      paid(await call);
+      assert.deepEqual(await howClosed(person, { id }), { state: "answered", reason: undefined });
+      assert.equal(await calls(model), 6);
+      assert.equal(asked.length, 1);
+      await model.leaves();
+    });
+  }
+
+  test("finished, but too early: there is no second ticket", async () => {
+    const [model, person] = await meet(signIn("legacy", FIVE), { env: SOON });
+    const asked = notes(person);
+    const call = model.call("pay");
+    await follows(person, await person.sees(ASKS));
+    paid(await call);
+    assert.equal(await calls(model), 6);
+    assert.equal(asked.length, 1);
+    await model.leaves();
+  });
+
+  test("the server says that its newest link is done, and gets the call at once", async () => {
+    const [model, person] = await meet(signIn("legacy"));
+    const call = model.call("pay");
+    const { id } = await person.sees(ASKS);
+    await person.opens(id);
+    assert.equal(await calls(model), 1, "opening is not finishing");
+    await model.call("done");
+    paid(await call);
+    assert.deepEqual(await howClosed(person, { id }), { state: "answered", reason: undefined });
+    assert.equal(await calls(model), 2);
+    await model.leaves();
   });
 });

@@ -114,6 +114,9 @@ export const HTTP_SERVERS = {
   "fastmcp-rounds": python("fastmcp", "rounds.py", "http"),
 };
 
+/** A server whose tool needs a sign-in first: see its file. */
+export const signIn = (...how) => [NODE, join(HERE, "sdk/plain/sign-in.mjs"), ...how];
+
 /** A server without an SDK, for what no SDK would do: see its file. */
 export const plain = (...how) => [NODE, join(HERE, "sdk/plain/server.mjs"), ...how];
 

@@ -240,7 +240,7 @@ impl Stage {
                 Output::StartSecond => {
                     news.push(Input::ServerGone(ServerId::Second, "exited".to_owned()))
                 }
-                Output::Noise(_) | Output::ToServer(ServerId::Second, _) => {}
+                Output::Noise(_) | Output::Renew(..) | Output::ToServer(ServerId::Second, _) => {}
                 Output::Named(_) | Output::Unnamed(_) => {}
                 Output::Sent(_)
                 | Output::Delivered(_)

@@ -100,6 +100,10 @@ times! {
     /// minute, some after half of one.
     SIGN_OF_LIFE = Duration::from_secs(10);
 
+    /// How long Midcall waits, after a person agreed to open a link that a call needs, before it makes the call again. The
+    /// pauses after that get longer, up to fifteen times this.
+    LINK_AGAIN = Duration::from_secs(1);
+
     /// How often a stream of events that nothing happens on is shown to be alive.
     KEEP_ALIVE = Duration::from_secs(15);
 

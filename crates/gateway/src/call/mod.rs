@@ -9,6 +9,7 @@ mod audience;
 mod ended;
 mod hear;
 mod ledger;
+mod link;
 mod made_tasks;
 mod name;
 mod question;
@@ -25,6 +26,7 @@ pub use hear::with_outcome;
 #[cfg(test)]
 pub use ledger::looks;
 pub use ledger::{Ability, Ledger, Named};
+pub use link::{LinkEnd, Links, NamedLink, Refusal};
 pub use made_tasks::MadeTask;
 pub use name::{GivenName, Name, NameChange, NameUse};
 pub use question::{

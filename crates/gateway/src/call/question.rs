@@ -57,8 +57,8 @@ pub enum WantedBy {
     Round(CallId, String),
     /// A call that isn't sent before a person approves it.
     Approval(CallId),
-    /// A call that the server takes once its links have been followed.
-    Link(CallId),
+    /// A call that the server takes once its links have been followed, by the number of the link.
+    Link(CallId, usize),
     /// A server's request to the client's model, which isn't passed on before a person approves it.
     Sampling(ServerId, Id, Frame),
 }
@@ -146,7 +146,7 @@ impl WantedBy {
     /// The call that waits for it itself.
     pub fn call(&self) -> Option<CallId> {
         match self {
-            Self::Round(call, _) | Self::Approval(call) | Self::Link(call) => Some(*call),
+            Self::Round(call, _) | Self::Approval(call) | Self::Link(call, _) => Some(*call),
             Self::Request(..) | Self::Sampling(..) => None,
         }
     }
@@ -155,7 +155,7 @@ impl WantedBy {
     pub fn request(&self) -> Option<(ServerId, &Id)> {
         match self {
             Self::Request(server, id) | Self::Sampling(server, id, _) => Some((*server, id)),
-            Self::Round(..) | Self::Approval(_) | Self::Link(_) => None,
+            Self::Round(..) | Self::Approval(_) | Self::Link(..) => None,
         }
     }
 
@@ -206,9 +206,9 @@ impl Question {
             .is_some_and(|it| matches!(it.wanted, Wanted::Link(_)))
     }
 
-    /// True if it is the link that the server knows by this name.
-    pub fn is_link_named(&self, name: &str) -> bool {
-        self.link.as_deref() == Some(name)
+    /// The name by which the server will say that a link has served its purpose.
+    pub fn link_name(&self) -> Option<&str> {
+        self.link.as_deref()
     }
 
     /// True if somebody other than the client thinks about it, and a call may wait for them.
@@ -216,7 +216,7 @@ impl Question {
         match self.place {
             Place::Client { .. } | Place::Undecided => false,
             // A link that the server wanted opened is answered by that; a call that needs one done is not.
-            Place::Desk(DeskState::Opened(_)) => matches!(self.wanted_by, WantedBy::Link(_)),
+            Place::Desk(DeskState::Opened(_)) => matches!(self.wanted_by, WantedBy::Link(..)),
             Place::Desk(state) => state == DeskState::There,
             Place::Model { .. } => true,
         }

@@ -1,11 +1,11 @@
 //! What a server asked in a call so far, and the answers that it hasn't got yet.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
 use midcall_core::wire::{JsonObject, RequestState};
 use serde_json::Value;
 
+use super::link::Links;
 use super::task::Raw;
 
 /// What a server asked in a call.
@@ -21,10 +21,8 @@ pub struct Rounds {
     pub state: Option<RequestState>,
     /// What was found out for it since.
     pub answers: Answers,
-    /// The links that a person agreed to open. Asked for again, they are not finished yet.
-    pub consented: HashSet<String>,
-    /// The links that errors named.
-    pub named: HashSet<String>,
+    /// The links that it needs followed.
+    pub links: Links,
 }
 
 /// Answers by the server's keys, and how their questions ended.
@@ -58,6 +56,13 @@ impl Answers {
             self.outcomes.insert(key.clone(), outcome);
         }
         self.results.push((key, result));
+    }
+
+    /// Puts another answer in the place of one.
+    pub fn replace(&mut self, key: String, result: Raw, outcome: Option<Value>) {
+        self.outcomes.shift_remove(&key);
+        self.results.retain(|(known, _)| *known != key);
+        self.add(key, result, outcome);
     }
 
     pub fn is_empty(&self) -> bool {

@@ -8,6 +8,7 @@ use crate::moment::Moment;
 use midcall_core::wire::RequestState;
 use serde_json::Value;
 
+use super::link::{LinkEnd, NamedLink, Needs, Refusal, Retold};
 use super::rounds::{Answers, MOST_PAUSES, MOST_ROUNDS};
 use super::task::Raw;
 use super::{Call, LegacyTask, Rounds, Task};
@@ -28,8 +29,11 @@ pub enum Stage {
         left: usize,
         error: Option<Frame>,
     },
-    /// The server only wants the call again, at this time.
-    Paused(Moment),
+    /// The server gets the call again at this time.
+    Paused {
+        until: Moment,
+        why: Pause,
+    },
     /// The server makes a task of it (2026-07-28).
     Task(Task),
     /// It was taken back. Until then, the server may still say that it has made a task of it.
@@ -42,6 +46,14 @@ pub enum Stage {
         result: Frame,
         until: Moment,
     },
+}
+
+/// Why a call pauses.
+pub enum Pause {
+    /// The server only wants it again.
+    Server,
+    /// What a link leads to takes its time. The error that named the link, if it was one.
+    Link(Option<Frame>),
 }
 
 /// A call as the server has it.
@@ -64,13 +76,30 @@ pub enum Happened {
     Round {
         state: Option<RequestState>,
         asks: usize,
-        answered: Answers,
+        /// What it asks again, by key: links that somebody has answered for.
+        again: Vec<(String, NamedLink)>,
     },
-    /// The server needs so many links followed.
+    /// The server needs links followed.
     Links {
-        asks: usize,
+        named: Vec<NamedLink>,
         error: Frame,
     },
+    /// Somebody agreed to open a link, and what it leads to may take so long.
+    Consented {
+        link: usize,
+        patience: Duration,
+    },
+    /// What a link leads to is done.
+    Finished {
+        link: usize,
+    },
+    /// A person said no to a link, perhaps after it was opened.
+    Refused {
+        link: usize,
+        refusal: Refusal,
+    },
+    /// A link that nobody has opened won't be.
+    Unopened(LinkEnd),
     /// The server can do it in the other era only.
     WrongEra,
     /// The server makes a task of it (2026-07-28).
@@ -81,8 +110,6 @@ pub enum Happened {
         result: Raw,
         outcome: Option<Value>,
     },
-    /// A link has served its purpose.
-    Followed,
     /// The time came that the call waits for.
     Due,
     /// The client took it back.
@@ -105,6 +132,10 @@ pub enum Todo {
     Poll,
     /// Send the task the answers that there are.
     Update,
+    /// Put those links to somebody that are new: by the place in the server's list, their numbers.
+    Follow(Vec<Option<usize>>),
+    /// End the call, for which links weren't followed. The error that named them, if it was one.
+    Unlinked(Option<Frame>, LinkEnd),
     /// End the call with this error.
     Fail(&'static str),
 }
@@ -126,27 +157,25 @@ impl Call {
                 Stage::Confirming
                 | Stage::Queued
                 | Stage::Asking { .. }
-                | Stage::Paused(_)
+                | Stage::Paused { .. }
                 | Stage::AtServer(_),
                 Happened::Sent(sent),
-            ) => self.becomes(Stage::AtServer(sent)),
-            (
-                Stage::AtServer(_),
-                Happened::Round {
-                    state,
-                    asks,
-                    answered,
-                },
             ) => {
+                if let Some(rounds) = rounds {
+                    rounds.links.send();
+                }
+                self.becomes(Stage::AtServer(sent))
+            }
+            (Stage::AtServer(_), Happened::Round { state, asks, again }) => {
                 let rounds = rounds.get_or_insert_default();
                 rounds.state = state;
-                rounds.answers = answered;
-                self.asked(now, asks)
+                rounds.answers = Answers::default();
+                let retold = rounds.links.retell(again, &mut rounds.answers);
+                self.asked(now, asks, retold)
             }
-            (Stage::AtServer(_), Happened::Links { asks, error }) => {
-                let error = Some(error);
-                self.stage = Stage::Asking { left: asks, error };
-                Todo::Ask
+            (Stage::AtServer(_), Happened::Links { named, error }) => {
+                let needs = rounds.get_or_insert_default().links.named(now, named);
+                self.needs(needs, Some(error))
             }
             (Stage::AtServer(sent), Happened::WrongEra)
                 if !sent.is_again
@@ -188,25 +217,31 @@ impl Call {
                     .add(key, result, outcome);
                 Todo::Update
             }
-            (Stage::Task(_), Happened::Round { answered, .. }) => {
-                rounds.get_or_insert_default().answers = answered;
+            (Stage::Task(_), Happened::Round { again, .. }) => {
+                let rounds = rounds.get_or_insert_default();
+                rounds.answers = Answers::default();
+                rounds.links.retell(again, &mut rounds.answers);
                 Todo::Update
             }
+            (_, Happened::Consented { link, patience }) => {
+                rounds
+                    .get_or_insert_default()
+                    .links
+                    .agree(link, now, patience);
+                self.followed(now)
+            }
+            (_, Happened::Finished { link }) => {
+                rounds.get_or_insert_default().links.finish(link);
+                self.followed(now)
+            }
+            (_, Happened::Refused { link, refusal }) => self.refused(link, refusal),
             (
                 Stage::Asking {
-                    left,
-                    error: Some(_),
+                    error: Some(error), ..
                 },
-                Happened::Followed,
-            ) => {
-                *left = left.saturating_sub(1);
-                if *left == 0 {
-                    Todo::Send
-                } else {
-                    Todo::Nothing
-                }
-            }
-            (Stage::Paused(until), Happened::Due) if *until <= now => Todo::Send,
+                Happened::Unopened(end),
+            ) => Todo::Unlinked(Some(error.clone()), end),
+            (Stage::Paused { until, .. }, Happened::Due) if *until <= now => Todo::Send,
             (Stage::Task(task), Happened::Due) if task.poll_at.is_some_and(|at| at <= now) => {
                 Todo::Poll
             }
@@ -220,27 +255,111 @@ impl Call {
         }
     }
 
-    /// The server answered with a round: its questions are asked, or the call pauses if there are none.
-    fn asked(&mut self, now: Moment, asks: usize) -> Todo {
+    /// A link was opened, or what it leads to is done.
+    fn followed(&mut self, now: Moment) -> Todo {
+        let links = &mut self.rounds.get_or_insert_default().links;
+        match &mut self.stage {
+            Stage::Asking {
+                left,
+                error: Some(error),
+            } => {
+                *left = links.left();
+                if *left > 0 {
+                    return Todo::Nothing;
+                }
+                if links.are_finished() {
+                    return Todo::Send;
+                }
+                let (needs, error) = (links.again(now), error.clone());
+                self.needs(needs, Some(error))
+            }
+            Stage::Paused {
+                why: Pause::Link(_),
+                ..
+            } if links.are_finished() => Todo::Send,
+            _ => Todo::Nothing,
+        }
+    }
+
+    /// A person said no to a link.
+    fn refused(&mut self, link: usize, refusal: Refusal) -> Todo {
         let rounds = self.rounds.get_or_insert_default();
+        let asked_as = rounds.links.refuse(link, refusal.clone());
+        match &self.stage {
+            Stage::Asking {
+                error: Some(error), ..
+            }
+            | Stage::Paused {
+                why: Pause::Link(Some(error)),
+                ..
+            } => Todo::Unlinked(Some(error.clone()), LinkEnd::Refused),
+            // The server hears it as the answer to what it asks again.
+            Stage::Paused {
+                why: Pause::Link(None),
+                ..
+            } => match asked_as {
+                Some(key) => {
+                    rounds.answers.replace(key, refusal.result, refusal.outcome);
+                    self.counted(Todo::Send)
+                }
+                None => Todo::Nothing,
+            },
+            _ => Todo::Nothing,
+        }
+    }
+
+    /// The server answered with links, as an error or as questions of a round.
+    fn needs(&mut self, needs: Needs, error: Option<Frame>) -> Todo {
+        match needs {
+            Needs::Consent(new) => {
+                let left = new.iter().flatten().count();
+                self.stage = Stage::Asking { left, error };
+                Todo::Follow(new)
+            }
+            Needs::Time(until) => {
+                let why = Pause::Link(error);
+                self.becomes(Stage::Paused { until, why })
+            }
+            Needs::End(end) => Todo::Unlinked(error, end),
+        }
+    }
+
+    /// The server answered with a round: its questions are asked, or the call pauses if there are none.
+    fn asked(&mut self, now: Moment, asks: usize, retold: Retold) -> Todo {
+        let rounds = self.rounds.get_or_insert_default();
+        if asks == 0 && retold == Retold::Refusal {
+            return self.counted(Todo::Send);
+        }
+        if asks == 0 && retold == Retold::Accepts {
+            let needs = rounds.links.again(now);
+            return self.needs(needs, None);
+        }
         if asks == 0 {
             rounds.pauses += 1;
             if rounds.pauses > MOST_PAUSES {
                 return Todo::Fail("the server wants to be called again without end");
             }
             let until = now + rounds.pause();
-            return self.becomes(Stage::Paused(until));
+            let why = Pause::Server;
+            return self.becomes(Stage::Paused { until, why });
         }
-        rounds.count += 1;
         rounds.pauses = 0;
-        if rounds.count > MOST_ROUNDS {
-            return Todo::Fail("the server asks in more than 10 rounds");
+        let todo = self.counted(Todo::Ask);
+        if todo == Todo::Ask {
+            let error = None;
+            self.stage = Stage::Asking { left: asks, error };
         }
-        self.stage = Stage::Asking {
-            left: asks,
-            error: None,
-        };
-        Todo::Ask
+        todo
+    }
+
+    /// Counts a round that the server gets answers to; what to do instead if there were too many.
+    fn counted(&mut self, todo: Todo) -> Todo {
+        let rounds = self.rounds.get_or_insert_default();
+        rounds.count += 1;
+        match rounds.count > MOST_ROUNDS {
+            true => Todo::Fail("the server asks in more than 10 rounds"),
+            false => todo,
+        }
     }
 
     fn becomes(&mut self, stage: Stage) -> Todo {
@@ -288,6 +407,15 @@ impl Call {
         matches!(self.stage, Stage::AtServer(_))
     }
 
+    /// True if it pauses because a person is busy with what a link leads to.
+    pub fn awaits_link(&self) -> bool {
+        let why = match &self.stage {
+            Stage::Paused { why, .. } => Some(why),
+            _ => None,
+        };
+        matches!(why, Some(Pause::Link(_)))
+    }
+
     /// True until it is over or taken back.
     pub fn is_open(&self) -> bool {
         !matches!(self.stage, Stage::Done { .. } | Stage::Cancelled { .. })
@@ -304,9 +432,9 @@ impl Call {
     /// When something is to be done about it, whatever else happens.
     pub fn due(&self) -> Option<Moment> {
         let stage = match &self.stage {
-            Stage::Paused(until) | Stage::Done { until, .. } | Stage::Cancelled { until, .. } => {
-                Some(*until)
-            }
+            Stage::Paused { until, .. }
+            | Stage::Done { until, .. }
+            | Stage::Cancelled { until, .. } => Some(*until),
             Stage::Task(task) => task.poll_at,
             _ => None,
         };

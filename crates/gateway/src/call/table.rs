@@ -76,6 +76,10 @@ struct Sweeps {
     let_go: usize,
     /// How many were taken back and may still be answered.
     cancelled: usize,
+    /// Those that aren't over and needed links followed.
+    linked: BTreeSet<CallId>,
+    /// How many of these pause because a person is busy with what a link leads to.
+    await_links: usize,
     /// Those whose clients wait and want to read a server's log, the one that wants most first.
     loud: BTreeSet<(ServerId, LogLevel, CallId)>,
     /// How many want to hear of progress, be they told to come back or not.
@@ -360,6 +364,21 @@ impl Calls {
         self.sweeps.cancelled
     }
 
+    /// True if a person is busy with what a link leads to, and a call pauses for that.
+    pub fn await_links(&self) -> bool {
+        self.sweeps.await_links > 0
+    }
+
+    /// The link that a server calls so, and the call that needed it followed.
+    pub fn linked(&self, name: &str) -> Option<(CallId, usize)> {
+        let linked = self.sweeps.linked.iter();
+        let mut found = linked.filter_map(|id| {
+            let link = self.get(*id)?.rounds()?.links.by_id(name)?;
+            Some((*id, link))
+        });
+        found.next()
+    }
+
     /// The call whose client wants to read most of a server's log, and from which level on.
     pub fn loudest(&self, server: ServerId) -> Option<(LogLevel, CallId)> {
         let all = (server, LogLevel::Debug, CallId(0))..;
@@ -484,6 +503,8 @@ impl Sweeps {
         self.open += usize::from(call.is_open());
         self.let_go += usize::from(is_let_go(call));
         self.cancelled += usize::from(matches!(call.stage(), Stage::Cancelled { .. }));
+        self.linked.extend(is_linked(call).then_some(id));
+        self.await_links += usize::from(call.awaits_link());
         self.loud.extend(loud(id, call));
         self.followed += followed(call);
     }
@@ -502,6 +523,10 @@ impl Sweeps {
         self.open -= usize::from(call.is_open());
         self.let_go -= usize::from(is_let_go(call));
         self.cancelled -= usize::from(matches!(call.stage(), Stage::Cancelled { .. }));
+        if is_linked(call) {
+            self.linked.remove(&id);
+        }
+        self.await_links -= usize::from(call.awaits_link());
         if let Some(loud) = loud(id, call) {
             self.loud.remove(&loud);
         }
@@ -571,6 +596,10 @@ fn held(call: &Call) -> Option<Moment> {
 
 fn is_let_go(call: &Call) -> bool {
     call.is_open() && call.request.told == TellBy::Requests && call.audience.maker().is_none()
+}
+
+fn is_linked(call: &Call) -> bool {
+    call.is_open() && call.rounds().is_some_and(|it| !it.links.all.is_empty())
 }
 
 fn loud(id: CallId, call: &Call) -> Option<(ServerId, LogLevel, CallId)> {

@@ -108,10 +108,12 @@ impl Members<'_> {
     pub fn error_code(&self) -> Option<i64> {
         #[derive(Deserialize)]
         struct RpcError {
-            code: i64,
+            /// Some peers take `-32042.0` for `-32042`.
+            code: f64,
         }
         let error = serde_json::from_slice::<RpcError>(self.error?).ok()?;
-        Some(error.code)
+        let is_whole = error.code.fract() == 0.0 && error.code.abs() < f64::from(i32::MAX);
+        is_whole.then_some(error.code as i64)
     }
 }
 

@@ -222,6 +222,7 @@ impl Relay {
                 Output::StartSecond => drop(self.servers.start(ServerId::Second)),
                 Output::Ask(question, elicitation) => self.page.ask(question, &elicitation).await,
                 Output::Withdraw(question, why) => self.page.withdraw(question, why).await,
+                Output::Renew(question, link) => self.page.renew(question, &link).await,
                 Output::Complete(question, by) => self.page.complete(question, by).await,
                 Output::Named(given) => self.client.named(given),
                 Output::Unnamed(name) => self.client.unnamed(name),

@@ -1,6 +1,6 @@
 //! The page as one session's route: its questions wait at the desk until a person answers there.
 //!
-//! In: [`Page::ask`], [`Page::withdraw`], [`Page::complete`], and what became of answers
+//! In: [`Page::ask`], [`Page::withdraw`], [`Page::complete`], [`Page::renew`], and what became of answers
 //! ([`Page::sent`] and others). Out: [`Page::next`].
 //! Not here: the desk and the page itself, which sessions share (`room`).
 
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::future::pending;
 use std::time::Duration;
 
-use midcall_core::{Elicitation, Scope, Values, Wanted};
+use midcall_core::{Elicitation, Link, Scope, Values, Wanted};
 use midcall_desk::{
     AskError, By, Lost, News, Outcome, SettleError, Submission, Ticket, TicketId, Unavailable,
     Watch, Withdrawn,
@@ -133,6 +133,21 @@ impl Page {
         match room.desk.settle(&self.scope, ticket, done, by).await {
             Ok(()) | Err(SettleError::Closed(_)) => {}
             Err(error) => tracing::warn!(%ticket, %error, "a link could not be closed"),
+        }
+    }
+
+    /// An opened link leads elsewhere by now.
+    pub async fn renew(&mut self, question: QuestionId, link: &Link) {
+        let (Some(&ticket), Some(room), Some(url)) = (
+            self.tickets.get(&question),
+            self.room.is_open(),
+            link.href(),
+        ) else {
+            return;
+        };
+        match room.desk.renew(&self.scope, ticket, url).await {
+            Ok(()) | Err(SettleError::Closed(_)) => {}
+            Err(error) => tracing::warn!(%ticket, %error, "a link could not be renewed"),
         }
     }
 

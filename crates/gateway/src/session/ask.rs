@@ -324,7 +324,7 @@ impl Session {
     /// The call that the client is told a question in.
     fn hosts(&self, question: &Question, ability: Ability) -> Option<CallId> {
         let origin = match &question.wanted_by {
-            WantedBy::Round(call, _) | WantedBy::Approval(call) | WantedBy::Link(call) => {
+            WantedBy::Round(call, _) | WantedBy::Approval(call) | WantedBy::Link(call, _) => {
                 Origin::Only(*call)
             }
             WantedBy::Request(..) | WantedBy::Sampling(..) => question.origin,
@@ -557,7 +557,7 @@ impl Session {
     }
 
     /// How long a question waits.
-    fn patience(&self, elicitation: &Elicitation, plan: &Plan) -> Duration {
+    pub(super) fn patience(&self, elicitation: &Elicitation, plan: &Plan) -> Duration {
         plan.wait(elicitation.timeout_ms.map(Duration::from_millis))
     }
 

@@ -416,10 +416,11 @@ impl Session {
     /// Does what a call needs next.
     pub(super) fn does(&mut self, now: Moment, call: CallId, todo: Option<Todo>, out: Out<'_>) {
         match todo {
-            None | Some(Todo::Nothing | Todo::Ask) => {}
+            None | Some(Todo::Nothing | Todo::Ask | Todo::Follow(_)) => {}
             Some(Todo::Send) => self.send(now, call, out),
             Some(Todo::Poll) => self.poll(call, out),
             Some(Todo::Update) => self.update(call, out),
+            Some(Todo::Unlinked(error, end)) => self.unlinked(now, call, error, end, out),
             Some(Todo::Fail(why)) => self.fail(now, call, &format!("midcall: {why}"), out),
         }
     }

@@ -369,7 +369,7 @@ impl Session {
     /// Takes back what a call waits for.
     pub(super) fn withdraw_for(&mut self, call: CallId, out: Out<'_>) {
         for id in self.ledger.questions.of_call(call) {
-            let is_wanted = self.ledger.questions.get(id).is_some_and(|it| matches!(it.wanted_by, WantedBy::Approval(of) | WantedBy::Link(of) if of == call));
+            let is_wanted = self.ledger.questions.get(id).is_some_and(|it| matches!(it.wanted_by, WantedBy::Approval(of) | WantedBy::Link(of, _) if of == call));
             if is_wanted {
                 self.drop_question(id, Withdrawn::ByClient, out);
             }

@@ -25,10 +25,18 @@ impl Session {
         out: Out<'_>,
     ) {
         let accepts = matches!(answer, Answer::Accepted(_));
+        let is_over = |call| !self.ledger.calls.get(call).is_some_and(|it| it.is_open());
         match question.wanted_by {
             WantedBy::Request(..) => {}
+            // Its call came back as the link was about to be closed.
+            WantedBy::Round(call, _) | WantedBy::Link(call, _) if is_over(call) => {
+                out.push(match accepts {
+                    true => Output::Delivered(id),
+                    false => Output::Undelivered(id, Lost::Dropped),
+                })
+            }
             WantedBy::Round(call, _) => self.ledger.receipts.add(call, id, Way::Waits),
-            WantedBy::Approval(call) | WantedBy::Link(call) => {
+            WantedBy::Approval(call) | WantedBy::Link(call, _) => {
                 self.ledger.receipts.add(call, id, Way::Waits);
                 // A no is all that Midcall needs to end the call, and makes other answers needless.
                 if !accepts {
@@ -60,7 +68,7 @@ impl Session {
                     None => self.answers_end(call, Lost::Dropped, out),
                 }
             }
-            WantedBy::Approval(_) | WantedBy::Link(_) | WantedBy::Sampling(..) => {}
+            WantedBy::Approval(_) | WantedBy::Link(..) | WantedBy::Sampling(..) => {}
         }
         let surplus = self.ledger.receipts.surplus();
         out.extend(surplus.map(Output::Unknown));

@@ -1,7 +1,9 @@
-//! `-32042`: a call that the server takes only after links have been followed.
+//! Links that a call needs followed: `-32042`, and links of rounds that a server asks for again.
 //!
-//! A client that knows nothing of links never sees that error. A person follows them on the page, and then the call is
-//! made again.
+//! A client that knows nothing of links never sees that error. A person opens them once, and the call is made again when
+//! what they lead to is done: when the server or a person says so, and slowly meanwhile.
+
+use std::time::Duration;
 
 use crate::moment::Moment;
 use memchr::memmem;
@@ -10,19 +12,21 @@ use midcall_core::wire::{
     member,
 };
 use midcall_core::{Answer, Asker, Elicitation, Link, is_ambiguous};
-use midcall_desk::{Outcome, Unavailable, Withdrawn};
+use midcall_desk::{Outcome, Withdrawn};
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::{Out, Output, Session, verdict};
 use crate::call::{
-    Call, CallId, DeskState, Happened, Origin, Place, Question, Stage, TellBy, Todo, WantedBy,
+    Call, CallId, DeskState, Happened, LinkEnd, Links, NamedLink, Origin, Place, Question,
+    QuestionId, Refusal, TellBy, Todo, WantedBy,
 };
 use crate::frame::{ERROR, Frame, Id, LINKS, Members, PARAMS, repeats};
 
-/// How many links one call may need, all in all.
-const MOST: usize = 16;
+/// A link that somebody opened, and how long what it leads to may take.
+pub type OpenedLink = (NamedLink, Duration);
 
 #[derive(Deserialize)]
 struct RpcError<'a> {
@@ -118,18 +122,6 @@ impl Session {
         if call.request.bytes.is_none() || !self.follows_links(call) {
             return false;
         }
-        let urls: Vec<String> = needed.elicitations.iter().filter_map(url).collect();
-        let named = call.rounds().map(|rounds| &rounds.named);
-        let again = named.is_some_and(|named| urls.iter().any(|url| named.contains(url)));
-        if again || named.map_or(0, |named| named.len()) + urls.len() > MOST {
-            let key = match again {
-                true => "mcp.elicitation.links.again",
-                false => "mcp.elicitation.links.too_many",
-            };
-            let error = self.links_error(frame, key);
-            self.finish(now, id, error, out);
-            return true;
-        }
         let asker = Asker {
             tool: call.request.tool(),
             ..self.asker(Origin::Only(id))
@@ -137,59 +129,237 @@ impl Session {
         let revision = self.servers.get(call.server).facts.revision;
         let read = |params: &ElicitRequestParams| {
             let params = serde_json::to_string(&params.write(revision).ok()?).ok()?;
-            Elicitation::read(&params, asker.clone(), &self.setup.limits).ok()
+            let link = Elicitation::read(&params, asker.clone(), &self.setup.limits).ok()?;
+            Some((NamedLink::of(&link)?, link))
         };
-        let links: Option<Vec<Elicitation>> = needed.elicitations.iter().map(read).collect();
-        let Some(links) = links else { return false };
-        let questions = self.ledger.questions_of(id);
-        self.end_questions(now, id, questions, Withdrawn::ByServer, out);
-        let happened = Happened::Links {
-            asks: links.len(),
-            error: frame.kept(),
-        };
-        let todo = self.ledger.calls.change(id, |call| {
-            call.rounds_mut().named.extend(urls);
-            call.on(now, happened)
-        });
-        if todo != Some(Todo::Ask) {
-            return false;
-        }
-        for link in links {
-            let is_asked = self.ask_for(now, link, WantedBy::Link(id), Origin::Only(id), out);
-            if !is_asked {
-                self.link_ended(now, id, &Outcome::Unavailable(Unavailable::NoRoute), out);
-                break;
+        let read: Option<Vec<_>> = needed.elicitations.iter().map(read).collect();
+        let Some(read) = read else { return false };
+        let (named, links): (Vec<NamedLink>, Vec<Elicitation>) = read.into_iter().unzip();
+        let error = frame.kept();
+        let happened = Happened::Links { named, error };
+        let todo = self.ledger.calls.change(id, |call| call.on(now, happened));
+        match todo {
+            Some(Todo::Follow(new)) => {
+                self.leaves_links(now, id, out);
+                self.follow(now, id, links.into_iter().zip(new), out);
             }
+            Some(Todo::Nothing) => self.leaves_links(now, id, out),
+            todo => self.does(now, id, todo, out),
         }
         true
     }
 
-    /// How a link that a call needs ended.
-    pub(super) fn link_ended(&mut self, now: Moment, id: CallId, outcome: &Outcome, out: Out<'_>) {
-        let key = match outcome {
-            Outcome::Answered(Answer::Accepted(_), _) => return self.followed(now, id, out),
-            Outcome::Answered(..) => "mcp.elicitation.links.declined",
-            Outcome::TimedOut => "mcp.elicitation.links.timed_out",
-            Outcome::Withdrawn(_) | Outcome::Unavailable(_) => "mcp.elicitation.links.nobody",
-        };
-        let stage = self.ledger.calls.get(id).map(Call::stage);
-        if let Some(Stage::Asking {
-            error: Some(error), ..
-        }) = stage
-        {
-            let error = self.links_error(error, key);
-            self.withdraw_for(id, out);
-            self.finish(now, id, error, out);
+    /// Asks somebody to open those links of a call that have a number.
+    fn follow(
+        &mut self,
+        now: Moment,
+        id: CallId,
+        links: impl Iterator<Item = (Elicitation, Option<usize>)>,
+        out: Out<'_>,
+    ) {
+        for (link, nth) in links {
+            let Some(nth) = nth else { continue };
+            let wanted_by = WantedBy::Link(id, nth);
+            if !self.ask_for(now, link, wanted_by, Origin::Only(id), out) {
+                return self.happens(now, id, Happened::Unopened(LinkEnd::Nobody), out);
+            }
         }
     }
 
-    /// One of the links that a call needs has served its purpose.
-    fn followed(&mut self, now: Moment, id: CallId, out: Out<'_>) {
-        let todo = self
-            .ledger
-            .calls
-            .change(id, |call| call.on(now, Happened::Followed));
+    /// The server has the call no more, and asks for links that may be others than before.
+    fn leaves_links(&mut self, now: Moment, id: CallId, out: Out<'_>) {
+        let mut questions = self.ledger.questions_of(id);
+        let wants = |links: &Links, at: usize| links.all.get(at).is_some_and(|it| it.is_wanted);
+        questions.retain(|question| {
+            let links = self.ledger.calls.get(id).and_then(|call| call.rounds());
+            let at = self.link_of(*question);
+            let is_wanted = links
+                .zip(at)
+                .is_some_and(|(rounds, (_, at))| wants(&rounds.links, at));
+            !is_wanted && !self.completes(*question, id, out)
+        });
+        self.end_questions(now, id, questions, Withdrawn::ByServer, out);
+        self.renews_links(id, out);
+    }
+
+    /// Tells whoever has links of a call open where these lead by now.
+    pub(super) fn renews_links(&mut self, id: CallId, out: Out<'_>) {
+        let has_links = |call: &Call| call.rounds().is_some_and(|it| !it.links.all.is_empty());
+        if !self.ledger.calls.get(id).is_some_and(has_links) {
+            return;
+        }
+        let calls = &mut self.ledger.calls;
+        let renewed = calls.change(id, |call| call.rounds_mut().links.take_renewed());
+        let renewed = renewed.unwrap_or_default();
+        for question in self.ledger.questions.of_call(id) {
+            let Some((_, at)) = self.link_of(question) else {
+                continue;
+            };
+            let is_opened = self.ledger.questions.get(question);
+            let is_opened = is_opened.is_some_and(|it| it.opened_by().is_some());
+            let url = renewed.iter().find(|(nth, _)| is_opened && *nth == at);
+            let asker = self.asker(Origin::Only(id));
+            out.extend(url.map(|(_, url)| {
+                let link = Link::read_allowing(url, asker.host.as_deref(), &asker.links);
+                Output::Renew(question, Box::new(link))
+            }));
+        }
+    }
+
+    /// The link that a question is about, if its call needs that followed, and the call.
+    fn link_of(&self, question: QuestionId) -> Option<(CallId, usize)> {
+        self.link_at(self.ledger.questions.get(question)?)
+    }
+
+    fn link_at(&self, question: &Question) -> Option<(CallId, usize)> {
+        match question.wanted_by {
+            WantedBy::Link(call, at) => Some((call, at)),
+            WantedBy::Round(call, _) => {
+                let rounds = self.ledger.calls.get(call)?.rounds()?;
+                Some((call, rounds.links.by_id(question.link_name()?)?))
+            }
+            _ => None,
+        }
+    }
+
+    /// Closes the question of a link that somebody opened for a call, because it has served its purpose.
+    pub(super) fn completes(&mut self, id: QuestionId, call: CallId, out: Out<'_>) -> bool {
+        let by = self.ledger.questions.change(id, |question| {
+            let by = question
+                .opened_by()
+                .filter(|_| question.wanted_by.call() == Some(call))?;
+            question.place = Place::Desk(DeskState::Leaving);
+            Some(by)
+        });
+        out.extend(by.flatten().map(|by| Output::Complete(id, by)));
+        by.flatten().is_some()
+    }
+
+    /// The link of a round that a server asks for again, if somebody has answered for it in this call.
+    pub(super) fn asked_again(
+        &self,
+        id: CallId,
+        params: &ElicitRequestParams,
+    ) -> Option<NamedLink> {
+        let links = &self.ledger.calls.get(id)?.rounds()?.links;
+        if links.all.is_empty() {
+            return None;
+        }
+        let asker = self.asker(Origin::Only(id));
+        let link = Link::read_allowing(&url(params)?, asker.host.as_deref(), &asker.links);
+        let named = NamedLink::read(params, &link)?;
+        links.knows(&named.key).then_some(named)
+    }
+
+    /// The link that a question asked to open, and how long what it leads to may take.
+    pub(super) fn opened_link(&self, question: &Question) -> Option<OpenedLink> {
+        let named = NamedLink::of(question.elicitation()?)?;
+        Some((named, self.link_patience(question)))
+    }
+
+    /// How long what a link leads to may take: as long as its question waits.
+    pub(super) fn link_patience(&self, question: &Question) -> Duration {
+        let elicitation = question.elicitation();
+        elicitation.map_or(self.setup.patience(), |it| {
+            self.patience(it, &self.plan(it, question.origin))
+        })
+    }
+
+    /// Somebody opened a link that a call needs, or said that they do.
+    pub(super) fn consented(
+        &mut self,
+        now: Moment,
+        id: CallId,
+        link: usize,
+        patience: Duration,
+        out: Out<'_>,
+    ) {
+        self.happens(now, id, Happened::Consented { link, patience }, out);
+    }
+
+    /// How the question about a link ended that a call needs.
+    pub(super) fn link_ended(
+        &mut self,
+        now: Moment,
+        (id, link): (CallId, usize),
+        question: &Question,
+        outcome: Outcome,
+        out: Out<'_>,
+    ) {
+        let end = match &outcome {
+            Outcome::Answered(Answer::Accepted(_), _) => {
+                let patience = self.link_patience(question);
+                self.consented(now, id, link, patience, out);
+                // Who answers on the page says that it is finished. A client's word is no more than consent.
+                if !question.is_at_client() {
+                    self.happens(now, id, Happened::Finished { link }, out);
+                }
+                return;
+            }
+            Outcome::Answered(..) => {
+                let refusal = refusal(question, outcome);
+                return self.happens(now, id, Happened::Refused { link, refusal }, out);
+            }
+            // The sign-in may take longer than the question.
+            _ if question.opened_by().is_some() => return,
+            Outcome::TimedOut => LinkEnd::TimedOut,
+            Outcome::Withdrawn(_) | Outcome::Unavailable(_) => LinkEnd::Nobody,
+        };
+        self.happens(now, id, Happened::Unopened(end), out);
+    }
+
+    /// How the question about a link of a round ended that was opened before.
+    pub(super) fn opened_link_ended(
+        &mut self,
+        now: Moment,
+        id: CallId,
+        question: &Question,
+        outcome: Outcome,
+        out: Out<'_>,
+    ) {
+        let Some((_, link)) = self.link_at(question) else {
+            return;
+        };
+        match outcome {
+            Outcome::Answered(Answer::Accepted(_), _) => {
+                self.happens(now, id, Happened::Finished { link }, out)
+            }
+            Outcome::Answered(..) => {
+                let refusal = refusal(question, outcome);
+                self.happens(now, id, Happened::Refused { link, refusal }, out);
+            }
+            _ => {}
+        }
+    }
+
+    fn happens(&mut self, now: Moment, id: CallId, happened: Happened, out: Out<'_>) {
+        let todo = self.ledger.calls.change(id, |call| call.on(now, happened));
         self.does(now, id, todo, out);
+    }
+
+    /// Ends a call without its links.
+    pub(super) fn unlinked(
+        &mut self,
+        now: Moment,
+        id: CallId,
+        error: Option<Frame>,
+        end: LinkEnd,
+        out: Out<'_>,
+    ) {
+        let key = match end {
+            LinkEnd::Refused => "mcp.elicitation.links.declined",
+            LinkEnd::TimedOut => "mcp.elicitation.links.timed_out",
+            LinkEnd::Nobody => "mcp.elicitation.links.nobody",
+            LinkEnd::Unfinished => "mcp.elicitation.links.again",
+            LinkEnd::TooMany => "mcp.elicitation.links.too_many",
+        };
+        let why = self.say(key);
+        let error = match error {
+            Some(error) => links_error(&error, Some(&why)),
+            None => Frame::error(None, code::INTERNAL_ERROR, &format!("midcall: {why}")),
+        };
+        self.withdraw_for(id, out);
+        self.finish(now, id, error, out);
     }
 
     /// What a link was for is done; true if the client never heard of the link.
@@ -205,27 +375,20 @@ impl Session {
         let Some(Ok(done)) = params.map(ElicitationCompleteParams::read) else {
             return false;
         };
-        let is_meant = |question: &Question| {
-            question.is_at_desk() && question.is_link_named(&done.elicitation_id)
-        };
-        let found = self
-            .ledger
-            .questions
-            .iter()
-            .find(|(_, question)| is_meant(question));
-        let Some((id, question)) = found else {
+        let name = &*done.elicitation_id;
+        if let Some((call, link)) = self.ledger.calls.linked(name) {
+            self.followed_link_is_done(now, call, link, out);
+            return true;
+        }
+        let is_meant = |it: &Question| it.is_at_desk() && it.link_name() == Some(name);
+        let found = self.ledger.questions.iter().find(|(_, it)| is_meant(it));
+        let Some((id, opened_by)) = found.map(|(id, it)| (id, it.opened_by())) else {
             return false;
         };
-        match (question.opened_by(), question.wanted_by.clone()) {
-            (Some(by), _) => out.push(Output::Complete(id, by)),
-            // It was followed elsewhere, and the call needs no more than that.
-            (None, WantedBy::Link(call)) => {
-                self.ledger.questions.remove(id);
-                out.push(Output::Withdraw(id, Withdrawn::ByServer));
-                self.followed(now, call, out);
-            }
+        match opened_by {
+            Some(by) => out.push(Output::Complete(id, by)),
             // Nobody has opened it here, so nobody has said yes.
-            (None, _) => {
+            None => {
                 self.ledger.questions.change(id, |question| {
                     question.place = Place::Desk(DeskState::Leaving)
                 });
@@ -235,22 +398,70 @@ impl Session {
         true
     }
 
-    /// An error that named links, with words for a client that can't follow them.
-    fn links_error(&self, frame: &Frame, key: &str) -> Frame {
-        #[derive(Deserialize)]
-        struct Said {
-            #[serde(default)]
-            message: String,
+    /// What a link was for is done that a call needs.
+    fn followed_link_is_done(&mut self, now: Moment, call: CallId, link: usize, out: Out<'_>) {
+        let questions = self.ledger.questions.of_call(call).into_iter();
+        let question = questions.filter(|id| self.link_of(*id) == Some((call, link)));
+        let question = question.collect::<Vec<_>>().pop();
+        let opened_by = question.and_then(|id| self.ledger.questions.get(id)?.opened_by());
+        match (question, opened_by) {
+            // Whoever has it open says so by that.
+            (Some(id), Some(by)) => return out.push(Output::Complete(id, by)),
+            // It was followed elsewhere, and the call needs no more than that.
+            (Some(id), None) => {
+                self.drop_question(id, Withdrawn::ByServer, out);
+                self.left_round(now, call);
+            }
+            (None, _) => {}
         }
-        let error = frame.peek().and_then(|(_, members)| members.error);
-        let said = error.and_then(|error| serde_json::from_slice::<Said>(error).ok());
-        let said = said.map(|said| said.message).unwrap_or_default();
-        let why = self.say(key);
-        let words = Value::from(format!("{said} (midcall: {why})").trim_start()).to_string();
-        frame
-            .with(&["error", "message"], &words)
-            .unwrap_or_else(|| frame.clone())
+        self.happens(now, call, Happened::Finished { link }, out);
     }
+
+    /// An error that names links, for a client to which that means nothing.
+    pub(super) fn without_links(&self, id: CallId, response: &Frame) -> Option<Frame> {
+        let (_, members) = response.peek()?;
+        if members.error_code() != Some(code::URL_ELICITATION_REQUIRED) {
+            return None;
+        }
+        let call = self.ledger.calls.get(id)?;
+        if call.request.told == TellBy::Requests && self.declared(call).modes.url {
+            return None;
+        }
+        let why = match links(members.error?) {
+            Needed::Links(_) => Some(self.say("mcp.elicitation.links.nobody")),
+            Needed::Nothing | Needed::Unclear => None,
+        };
+        Some(links_error(response, why.as_deref()))
+    }
+}
+
+/// A no to a link, as a modern server is told.
+fn refusal(question: &Question, outcome: Outcome) -> Refusal {
+    let (result, outcome) = question.ended(outcome);
+    let result = serde_json::value::to_raw_value(&result.write());
+    Refusal {
+        result: result.expect("our own results are JSON"),
+        outcome: Some(outcome),
+    }
+}
+
+/// An error that named links, with words of ours, for a client that can't follow them.
+fn links_error(frame: &Frame, why: Option<&str>) -> Frame {
+    #[derive(Deserialize)]
+    struct Said {
+        #[serde(default)]
+        message: String,
+    }
+    let error = frame.peek().and_then(|(_, members)| members.error);
+    let said = error.and_then(|error| serde_json::from_slice::<Said>(error).ok());
+    let mut words = said.map(|said| said.message).unwrap_or_default();
+    if let Some(why) = why {
+        words = format!("{words} (midcall: {why})").trim_start().to_owned();
+    }
+    let (code, words) = (code::INTERNAL_ERROR.to_string(), json!(words).to_string());
+    let told = frame.with(&["error", "code"], &code);
+    told.and_then(|told| told.with(&["error", "message"], &words))
+        .unwrap_or_else(|| Frame::error(None, code::INTERNAL_ERROR, "midcall: a link was needed"))
 }
 
 /// The links that an error names.

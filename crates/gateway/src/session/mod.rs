@@ -43,9 +43,9 @@ mod wait;
 pub mod world;
 
 use crate::moment::Moment;
-use midcall_core::Elicitation;
 use midcall_core::catalog::Locale;
 use midcall_core::wire::Modes;
+use midcall_core::{Elicitation, Link};
 use midcall_desk::{By, Lost, Outcome, Withdrawn};
 
 use crate::call::{Call, CallId, Declared, Ledger, NameChange, TellBy};
@@ -103,6 +103,8 @@ pub enum Output {
     Withdraw(QuestionId, Withdrawn),
     /// What the link was for is done, so the person who opened it need not say so.
     Complete(QuestionId, By),
+    /// The link that somebody opened leads there by now.
+    Renew(QuestionId, Box<Link>),
     /// The client was given something to come back by. This comes before the message that gives it.
     Named(GivenName),
     /// A name leads nowhere any more.

@@ -55,7 +55,7 @@ impl Session {
         let id = match &question.wanted_by {
             WantedBy::Round(call, _) => *call,
             WantedBy::Request(server, _) => self.asking_call(*server, question)?,
-            WantedBy::Approval(_) | WantedBy::Link(_) | WantedBy::Sampling(..) => return None,
+            WantedBy::Approval(_) | WantedBy::Link(..) | WantedBy::Sampling(..) => return None,
         };
         let call = self.ledger.calls.get(id)?;
         let mode = mode_of(elicitation);

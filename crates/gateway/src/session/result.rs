@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::moment::Moment;
 use midcall_core::wire::{
-    Asked, ElicitRequestParams, ElicitationCompleteParams, Input as RoundInput,
-    InputRequiredResult, code, meta,
+    ElicitRequestParams, ElicitationCompleteParams, Input as RoundInput, InputRequiredResult, code,
+    meta,
 };
 use midcall_desk::{Lost, Outcome, Withdrawn};
 use serde_json::json;
@@ -14,12 +14,15 @@ use super::ask::{Asking, MOST_QUESTIONS, ServerRequest};
 use super::settle::Settled;
 use super::{Out, Output, Session};
 use crate::call::{
-    Ability, Answers, AtClient, CallId, CallKind, Happened, LegacyTask, Origin, Place, Question,
+    Ability, AtClient, CallId, CallKind, Happened, LegacyTask, NamedLink, Origin, Place, Question,
     QuestionId, Sent, ServerId, Stage, TellBy, Todo, WantedBy, What,
 };
 use crate::frame::{Frame, Id, Kind, Members};
 use crate::leg::client::{self, modern};
 use crate::leg::server::{self, Returned};
+
+/// What somebody has to be asked for a round: its key, the question as a request, and the id of that.
+pub type Want = (String, Frame, Id);
 
 /// How long a result is kept for a client that may come for it.
 const KEPT: Duration = Duration::from_secs(10 * 60);
@@ -346,29 +349,23 @@ impl Session {
     /// A server needs answers before it can go on with a call.
     fn round(&mut self, now: Moment, id: CallId, mut round: InputRequiredResult, out: Out<'_>) {
         let state = round.request_state.take();
-        let (wants, answered) = self.wants(id, round);
+        let (wants, again) = self.wants(id, round);
         if self.ledger.questions.len() + wants.len() > MOST_QUESTIONS {
             return self.fail(now, id, "midcall: the server asks too much at once", out);
         }
-        let asks = wants.len();
         let happened = Happened::Round {
             state,
-            asks,
-            answered,
+            asks: wants.len(),
+            again,
         };
         let todo = self.ledger.calls.change(id, |call| call.on(now, happened));
+        self.renews_links(id, out);
         self.does(now, id, todo, out);
         self.ask_each(now, id, wants, out);
     }
 
     /// Puts what a server wants to know to somebody, as long as its call goes on.
-    pub(super) fn ask_each(
-        &mut self,
-        now: Moment,
-        id: CallId,
-        wants: Vec<(String, Frame, Id)>,
-        out: Out<'_>,
-    ) {
+    pub(super) fn ask_each(&mut self, now: Moment, id: CallId, wants: Vec<Want>, out: Out<'_>) {
         for (key, request, own) in wants {
             let goes_on =
                 self.ledger.calls.get(id).is_some_and(|call| {
@@ -440,32 +437,21 @@ impl Session {
         }
     }
 
-    /// What a server needs that somebody has to be asked: by which key, as a request, and the id of that. The rest is
-    /// answered.
+    /// What a server needs that somebody has to be asked: by which key, as a request, and the id of that. And the links,
+    /// by key, that somebody has answered for before.
     pub(super) fn wants(
         &mut self,
         id: CallId,
         round: InputRequiredResult,
-    ) -> (Vec<(String, Frame, Id)>, Answers) {
+    ) -> (Vec<Want>, Vec<(String, NamedLink)>) {
         let timeout = round.timeout_ms();
-        let (mut wants, mut answered) = (Vec::new(), Answers::default());
-        let consented = self
-            .ledger
-            .calls
-            .get(id)
-            .and_then(|call| call.rounds())
-            .map(|rounds| rounds.consented.clone());
-        let consented = consented.unwrap_or_default();
+        let (mut wants, mut again) = (Vec::new(), Vec::new());
         for (key, request) in round.input_requests.0 {
             let own = self.own_ids.fresh();
             match request.input {
                 RoundInput::Elicit(mut params) => {
-                    if let Asked::Url { url, .. } = &params.asked
-                        && consented.contains(url)
-                    {
-                        // Not finished yet.
-                        let accept = serde_json::value::to_raw_value(&json!({"action": "accept"}));
-                        answered.add(key, accept.expect("it is JSON"), None);
+                    if let Some(link) = self.asked_again(id, &params) {
+                        again.push((key, link));
                         continue;
                     }
                     params.identify(|| own.as_json().trim_matches('"').to_owned());
@@ -495,7 +481,7 @@ impl Session {
                 }
             }
         }
-        (wants, answered)
+        (wants, again)
     }
 
     /// The server said what the task is called that was made of a call (2025-11-25).
@@ -534,12 +520,16 @@ impl Session {
         if !self.ledger.calls.get(id).is_some_and(|call| call.is_open()) {
             return;
         }
+        let response = self.without_links(id, &response).unwrap_or(response);
         let is_result = response.peek().is_some_and(|(_, it)| it.error.is_none());
         if is_result {
             self.answers_arrived(id, out);
         }
         self.answers_end(id, Lost::CallEnded, out);
-        let questions = self.ledger.questions_of(id);
+        let mut questions = self.ledger.questions_of(id);
+        if is_result {
+            questions.retain(|question| !self.completes(*question, id, out));
+        }
         self.end_questions(now, id, questions, Withdrawn::ByServer, out);
         let Some(call) = self.ledger.calls.get(id) else {
             return;

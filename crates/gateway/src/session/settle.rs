@@ -1,13 +1,14 @@
 //! An answer goes to whoever wanted it.
 
 use crate::moment::Moment;
+use midcall_core::Answer;
 use midcall_core::wire::{ElicitResult, code, meta};
-use midcall_core::{Answer, Wanted};
 use midcall_desk::{By, Outcome, Unavailable};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::ask::ServerRequest;
+use super::links::OpenedLink;
 use super::{Out, Output, Session, Waiting};
 use crate::call::{
     AWAY, AtClient, CallId, DeskState, EndedQuestion, Happened, How, Place, Question, QuestionId,
@@ -68,17 +69,25 @@ impl Session {
                 return None;
             }
             *state = DeskState::Opened(by);
-            question
-                .wanted_by
-                .is_server()
-                .then(|| (question.wanted_by.clone(), link_of(question)))
+            Some(question.wanted_by.clone())
         });
-        if let Some((wanted_by, link)) = wanted_by.flatten() {
-            let told = Told::ended(
-                &ElicitResult::accept(None),
-                json!({"state": "answered", "by": by}),
-            );
-            self.tell(now, wanted_by, told, link, out);
+        let Some(question) = self.ledger.questions.get(id) else {
+            return;
+        };
+        match wanted_by.flatten() {
+            None => {}
+            Some(WantedBy::Link(call, link)) => {
+                let patience = self.link_patience(question);
+                self.consented(now, call, link, patience, out);
+            }
+            Some(wanted_by) => {
+                let link = self.opened_link(question);
+                let told = Told::ended(
+                    &ElicitResult::accept(None),
+                    json!({"state": "answered", "by": by}),
+                );
+                self.tell(now, wanted_by, told, link, out);
+            }
         }
     }
 
@@ -92,9 +101,15 @@ impl Session {
         };
         if let Outcome::Answered(answer, _) = &outcome {
             let of = (question.wanted_by.clone(), question.origin);
+            // The server was told that the link was opened. It hears of a no when it asks for the link again.
+            let is_late_no =
+                question.opened_by().is_some() && !matches!(answer, Answer::Accepted(_));
             self.is_answered(id, &question, answer, out);
             self.settle(now, question, Settled::Ended(outcome), out);
-            return self.was_answered(id, of, out);
+            return match (&of.0, is_late_no) {
+                (WantedBy::Round(..), true) => {}
+                _ => self.was_answered(id, of, out),
+            };
         }
         let is_unseen = outcome == Outcome::Unavailable(Unavailable::NoRoute);
         if !is_unseen || !question.wanted_by.is_server() {
@@ -135,7 +150,9 @@ impl Session {
         }
         match question.wanted_by.clone() {
             WantedBy::Approval(call) => self.approved(now, call, &outcome_of(settled), out),
-            WantedBy::Link(call) => self.link_ended(now, call, &outcome_of(settled), out),
+            WantedBy::Link(call, link) => {
+                self.link_ended(now, (call, link), &question, outcome_of(settled), out)
+            }
             WantedBy::Sampling(from, id, frame) => {
                 let request = ServerRequest {
                     from,
@@ -146,6 +163,9 @@ impl Session {
                 self.sampled(now, request, &outcome_of(settled), out);
             }
             // Whoever opened the link has answered already.
+            WantedBy::Round(call, _) if question.opened_by().is_some() => {
+                self.opened_link_ended(now, call, &question, outcome_of(settled), out)
+            }
             _ if question.opened_by().is_some() => {}
             wanted_by => {
                 let (told, link) = self.told(&question, settled);
@@ -158,12 +178,12 @@ impl Session {
     }
 
     /// What a server is told, and the link that the person agreed to open.
-    fn told(&self, question: &Question, settled: Settled) -> (Told, Option<String>) {
+    fn told(&self, question: &Question, settled: Settled) -> (Told, Option<OpenedLink>) {
         let prefers_error = self.setup.on_unavailable == OnUnavailable::Error;
         match settled {
             Settled::Response(frame) => {
                 let accepts = is_accepted(&frame);
-                let link = accepts.then(|| link_of(question)).flatten();
+                let link = accepts.then(|| self.opened_link(question)).flatten();
                 (Told::Response(frame), link)
             }
             Settled::Ended(Outcome::Unavailable(why)) if prefers_error => {
@@ -178,7 +198,7 @@ impl Session {
             }
             Settled::Ended(outcome) => {
                 let accepts = matches!(outcome, Outcome::Answered(Answer::Accepted(_), _));
-                let link = accepts.then(|| link_of(question)).flatten();
+                let link = accepts.then(|| self.opened_link(question)).flatten();
                 let (result, told) = question.ended(outcome);
                 (Told::ended(&result, told), link)
             }
@@ -208,7 +228,7 @@ impl Session {
         now: Moment,
         wanted_by: WantedBy,
         told: Told,
-        link: Option<String>,
+        link: Option<OpenedLink>,
         out: Out<'_>,
     ) {
         match wanted_by {
@@ -218,7 +238,9 @@ impl Session {
             WantedBy::Round(call, key) => match told.into_answer() {
                 Ok((result, outcome)) => {
                     let todo = self.ledger.calls.change(call, |call| {
-                        call.rounds_mut().consented.extend(link);
+                        if let Some((named, patience)) = link {
+                            call.rounds_mut().links.open(named, now, patience);
+                        }
                         call.on(
                             now,
                             Happened::Answered {
@@ -233,7 +255,7 @@ impl Session {
                 // A round has no place for errors.
                 Err(error) => self.fail_with(now, call, error, out),
             },
-            WantedBy::Approval(_) | WantedBy::Link(_) | WantedBy::Sampling(..) => {}
+            WantedBy::Approval(_) | WantedBy::Link(..) | WantedBy::Sampling(..) => {}
         }
     }
 
@@ -385,14 +407,6 @@ fn outcome_of(settled: Settled) -> Outcome {
     match settled {
         Settled::Ended(outcome) => outcome,
         Settled::Response(_) | Settled::Refused(..) => Outcome::Unavailable(Unavailable::NoRoute),
-    }
-}
-
-/// The address of the link that a question asks to open.
-fn link_of(question: &Question) -> Option<String> {
-    match &question.elicitation()?.wanted {
-        Wanted::Link(link) => Some(link.sent().to_owned()),
-        Wanted::Form(_) => None,
     }
 }
 

@@ -240,16 +240,17 @@ impl Session {
         }
         match modern::task_round(wanted) {
             Ok(round) => {
-                let (wants, answered) = self.wants(id, round);
+                let (wants, again) = self.wants(id, round);
                 if self.ledger.questions.len() + wants.len() > MOST_QUESTIONS {
                     return self.fail(now, id, "midcall: the server asks too much at once", out);
                 }
                 let happened = Happened::Round {
                     state: None,
                     asks: wants.len(),
-                    answered,
+                    again,
                 };
                 let todo = self.ledger.calls.change(id, |call| call.on(now, happened));
+                self.renews_links(id, out);
                 self.ask_each(now, id, wants, out);
                 self.does(now, id, todo, out); // Some may need nobody.
             }

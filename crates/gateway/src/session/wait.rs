@@ -93,7 +93,12 @@ impl Session {
     /// True while somebody thinks about a question: the client, or somebody else.
     fn thinks(&self) -> bool {
         let questions = &self.ledger.questions;
-        questions.wait() || questions.are_with_client() || self.ledger.tasks.are_open()
+        self.others_think() || questions.are_with_client() || self.ledger.tasks.are_open()
+    }
+
+    /// True while somebody other than the client thinks, or is busy with what a link leads to.
+    fn others_think(&self) -> bool {
+        self.ledger.questions.wait() || self.ledger.calls.await_links()
     }
 
     /// Tells the client that its calls go on while somebody thinks. Its user may be typing in its own dialog, but the time
@@ -120,7 +125,7 @@ impl Session {
     /// When the client hears first that its calls go on. If others think, that is at once. A client that thinks itself
     /// hears it when its oldest call gets old; however many questions it answers, never more often than it has to.
     fn first_sign(&self, now: Moment) -> Moment {
-        if self.ledger.questions.wait() {
+        if self.others_think() {
             return now;
         }
         let last = self.ledger.calls.held_since().max(self.client.kept_alive);
@@ -138,7 +143,7 @@ impl Session {
 
     /// When the next call is let go, because somebody other than the client thinks.
     fn hold_ends_at(&self) -> Option<Moment> {
-        let hold = self.setup.hold.filter(|_| self.ledger.questions.wait())?;
+        let hold = self.setup.hold.filter(|_| self.others_think())?;
         let may = match self.client.told {
             TellBy::Requests => self.may_let_go() && self.ledger.calls.let_go() < MOST_LET_GO,
             TellBy::Results => true,
@@ -226,13 +231,17 @@ impl Session {
     fn waiting_of(&self, id: CallId) -> Option<Waiting> {
         let call = self.ledger.calls.get(id)?;
         let names = |question: &&Question| match (question.origin, &question.wanted_by) {
-            (_, WantedBy::Round(of, _) | WantedBy::Approval(of) | WantedBy::Link(of)) => *of == id,
+            (_, WantedBy::Round(of, _) | WantedBy::Approval(of) | WantedBy::Link(of, _)) => {
+                *of == id
+            }
             (Origin::Only(only), _) => only == id,
             (Origin::Before(..), _) if self.is_shared => false, // It may be another window's.
             (Origin::Before(server, next), _) => server == call.server && id < next,
         };
         let questions = self.ledger.questions.iter().map(|(_, question)| question);
-        let at_desk = questions.filter(|question| question.waits() && question.is_at_desk());
+        let is_opened = |question: &Question| call.awaits_link() && question.opened_by().is_some();
+        let at_desk = questions
+            .filter(|question| question.is_at_desk() && (question.waits() || is_opened(question)));
         let own = at_desk.filter(names);
         let first = own.min_by(|one, other| one.waiting.deadline.cmp(&other.waiting.deadline));
         first.map(|question| question.waiting.clone())

@@ -38,6 +38,8 @@ pub struct World {
     pub asked: Vec<(u64, Box<Elicitation>)>,
     pub withdrawn: Vec<(u64, Withdrawn)>,
     pub completed: Vec<(u64, By)>,
+    /// Which links lead elsewhere now, and where.
+    pub renewed: Vec<(u64, String)>,
     /// What became of the answers that people gave at the desk.
     deliveries: Vec<(u64, Delivered)>,
     pub noise: usize,
@@ -100,6 +102,7 @@ impl World {
             asked: Vec::new(),
             withdrawn: Vec::new(),
             completed: Vec::new(),
+            renewed: Vec::new(),
             deliveries: Vec::new(),
             noise: 0,
             named: HashMap::new(),
@@ -194,6 +197,10 @@ impl World {
                 }
                 Output::Withdraw(turn, why) => self.withdrawn.push((self.nth(turn), why)),
                 Output::Complete(turn, by) => self.completed.push((self.nth(turn), by)),
+                Output::Renew(turn, link) => {
+                    let url = link.href().unwrap_or_default().to_owned();
+                    self.renewed.push((self.nth(turn), url));
+                }
                 Output::Sent(turn) => self.note(turn, Delivered::Sent),
                 Output::Delivered(turn) => self.note(turn, Delivered::Yes),
                 Output::Undelivered(turn, why) => self.note(turn, Delivered::No(why)),

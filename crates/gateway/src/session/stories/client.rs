@@ -211,8 +211,11 @@ fn links_that_a_call_needs_are_asked_in_it_and_the_call_made_again() {
     params["elicitationId"] = "e".into();
     assert_eq!(round["inputRequests"]["q1"]["params"], params);
     world.client(back(2, &round, json!({"q1": {"action": "accept"}})));
+    assert!(world.to_server.is_empty(), "opening is not finishing");
+    world.passes(Duration::from_secs(1));
     let again = world.told_server();
     assert_eq!(again["params"]["name"], "book");
+    world.to_client.clear(); // It was kept alive.
     world.server(json!({"jsonrpc": "2.0", "id": again["id"], "result": {"content": []}}));
     assert_eq!(
         world.told_client(),

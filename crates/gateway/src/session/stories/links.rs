@@ -69,7 +69,7 @@ fn a_person_follows_the_links_and_the_call_is_made_again_once() {
 }
 
 #[test]
-fn the_same_link_again_ends_it_and_others_do_not() {
+fn links_that_are_new_are_asked_and_the_same_again_are_not() {
     let mut world = needing(&["a"]);
     world.ends(1, finished());
     let again = world.told_server();
@@ -78,31 +78,30 @@ fn the_same_link_again_ends_it_and_others_do_not() {
     world.ends(2, finished());
     let again = world.told_server();
     world.server(needs(&again["id"], &["c", "a"]));
-    assert_eq!(world.asked.len(), 2);
-    let told = world.told_client();
     assert_eq!(
-        (&told["id"], &told["error"]["code"]),
-        (&json!(1), &json!(-32042))
+        world.asked.len(),
+        3,
+        "the second was followed, and is needed again"
     );
-    let words = told["error"]["message"].as_str().unwrap();
-    assert!(
-        words.starts_with("Sign in first (midcall: the link was followed"),
-        "{words}"
-    );
-    assert_eq!(
-        told["error"]["data"]["elicitations"]
-            .as_array()
-            .unwrap()
-            .len(),
-        2
-    );
+    world.ends(3, finished());
+    assert!(world.to_server.is_empty(), "the other one isn't finished");
+    world.passes(std::time::Duration::from_secs(1));
+    let again = world.told_server();
+    world.server(json!({"jsonrpc": "2.0", "id": again["id"], "result": {"content": [], "x": 1}}));
+    assert_eq!(world.told_client()["result"]["x"], 1);
 }
 
 #[test]
 fn too_many_links_are_not_asked() {
     let mut world = needing(&["a"; 17]);
     assert!(world.asked.is_empty());
-    assert_eq!(world.told_client()["error"]["code"], -32042);
+    let error = world.told_client()["error"].clone();
+    assert_eq!(error["code"], -32603);
+    let words = error["message"].as_str().unwrap();
+    assert!(
+        words.starts_with("Sign in first (midcall: books asks for too many"),
+        "{words}"
+    );
 }
 
 #[test]
@@ -121,7 +120,7 @@ fn a_no_ends_it_with_the_servers_own_error_and_words_for_people() {
         let told = world.told_client();
         assert_eq!(
             (&told["id"], &told["error"]["code"]),
-            (&json!(1), &json!(-32042))
+            (&json!(1), &json!(-32603))
         );
         let words = told["error"]["message"].as_str().unwrap();
         assert!(
@@ -141,11 +140,19 @@ fn a_client_that_follows_links_gets_the_error_as_it_is() {
     world.server(needs(&json!(1), &["a"]));
     assert_eq!(world.told_client(), needs(&json!(1), &["a"]));
     assert!(world.asked.is_empty());
-    // So does everybody whose error says something else.
-    let mut world = World::plain();
     for error in [
         json!({"code": -32042, "message": "no data"}),
         json!({"code": -32042, "message": "none", "data": {"elicitations": []}}),
+    ] {
+        world.client(call(1));
+        world.to_server.clear();
+        let response = json!({"jsonrpc": "2.0", "id": 1, "error": error});
+        world.server(response.clone());
+        assert_eq!(world.told_client(), response);
+    }
+    // So does everybody whose error says something else.
+    let mut world = World::plain();
+    for error in [
         json!({"code": -32603, "message": "other", "data": {"elicitations": [{"url": "https://example.com"}]}}),
         json!({"code": "odd"}),
     ] {

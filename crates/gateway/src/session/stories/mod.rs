@@ -41,6 +41,7 @@ mod reopening;
 mod requests;
 mod requests_own;
 mod server;
+mod sign_in;
 mod task;
 mod walks;
 mod windows;

@@ -43,6 +43,8 @@ fn walks(quarter: u64) {
         met.models,
         met.on_desk,
         met.second,
+        met.renewed,
+        met.completed,
     ];
     assert!(all.iter().all(|count| *count > 0), "{all:?}");
     assert_eq!(met.delivered.len(), 3, "{:?}", met.delivered);
@@ -81,6 +83,9 @@ struct Met {
     on_desk: usize,
     /// Second processes of the server.
     second: usize,
+    /// Links that lead elsewhere after they were opened, and those that closed by themselves.
+    renewed: usize,
+    completed: usize,
     /// Answers at the desk, by what became of them.
     delivered: BTreeMap<&'static str, usize>,
 }
@@ -93,6 +98,8 @@ impl Met {
         self.models += other.models;
         self.on_desk += other.on_desk;
         self.second += other.second;
+        self.renewed += other.renewed;
+        self.completed += other.completed;
         for (how, count) in other.delivered {
             *self.delivered.entry(how).or_default() += count;
         }
@@ -106,7 +113,13 @@ struct Walk {
     random: u64,
     is_modern_client: bool,
     is_modern_server: bool,
+    /// True if the server wants links followed more often than not, and the person opens them.
+    insists: bool,
+    /// True if a legacy client declared that it opens links.
+    has_links: bool,
     next_id: u64,
+    /// The numbers of the links that the server has created.
+    links: std::ops::Range<u64>,
     /// Requests of the client without an answer.
     waits: HashSet<String>,
     /// Calls as the client made them, by their ids.
@@ -149,6 +162,7 @@ impl Walk {
             "all" => Confirm::All,
             _ => Confirm::Never,
         });
+        let insists = pick(&["no", "no", "yes"]) == "yes";
         let (client, server) = (pick(&["modern", "legacy"]), pick(&["modern", "legacy"]));
         Self {
             session: Session::new(Setup::new(choices), ServerEra::Auto),
@@ -156,7 +170,10 @@ impl Walk {
             random,
             is_modern_client: client == "modern",
             is_modern_server: server == "modern",
+            insists,
+            has_links: false,
             next_id: 0,
+            links: 2..2,
             waits: HashSet::new(),
             calls: HashMap::new(),
             rounds: Vec::new(),
@@ -176,6 +193,7 @@ impl Walk {
     fn walks(mut self) -> Met {
         if !self.is_modern_client {
             let capabilities = self.capabilities();
+            self.has_links = capabilities["elicitation"]["url"].is_object();
             let opening = json!({"method": "initialize", "params": {"protocolVersion": "2025-11-25",
                 "capabilities": capabilities, "clientInfo": {"name": "c", "version": "1"}}});
             self.requests(opening);
@@ -231,7 +249,7 @@ impl Walk {
     }
 
     fn step(&mut self) {
-        match self.random(16) {
+        match self.random(17) {
             0..=2 => self.calls(),
             3..=5 => self.server_answers(),
             6 | 7 => self.server_asks(),
@@ -244,6 +262,7 @@ impl Walk {
                 self.passes(Duration::from_secs(seconds));
             }
             14 => self.takes_back(),
+            15 => self.completes(),
             _ => self.progresses(),
         }
     }
@@ -289,11 +308,28 @@ impl Walk {
         let (server, request) = self.at_server.remove(at);
         let round = |requests: Value| json!({"resultType": "input_required", "inputRequests": requests, "requestState": "theirs"});
         let form = json!({"method": "elicitation/create", "params": day()});
-        let link = json!({"method": "elicitation/create", "params": link()});
+        let mut link = json!({"method": "elicitation/create", "params": link()});
         let sampling = json!({"method": "sampling/createMessage", "params": {"messages": []}});
-        let links = json!({"code": -32042, "message": "Sign in", "data": {"elicitations": [link["params"]]}});
+        // Some servers create a new link on every try.
+        let minted = |link: &mut Value, nth: u64| {
+            link["elicitationId"] = format!("e{nth}").into();
+            link["url"] = format!("https://example.com/in/{nth}").into();
+        };
+        let mut links = vec![link["params"].clone()];
+        if self.random(2) == 0 {
+            minted(&mut links[0], self.links.end);
+            minted(&mut link["params"], self.links.end);
+            self.links.end += 1;
+        }
+        if self.random(4) == 0 {
+            links.push(links[0].clone());
+            links[1]["message"] = "Pay".into();
+        }
+        let links = json!({"code": -32042, "message": "Sign in", "data": {"elicitations": links}});
         let is_modern = self.is_modern_server == (server == ServerId::First);
+        let wants_links = self.insists && self.random(2) == 0;
         let answer = match self.random(8) {
+            _ if wants_links => json!({"error": links}),
             0 if is_modern => json!({"result": round(json!({"k": form}))}),
             1 if is_modern => {
                 json!({"result": round(json!({"k": form, "l": link, "m": sampling}))})
@@ -438,8 +474,8 @@ impl Walk {
             return;
         }
         let question = questions[self.random(questions.len())];
-        let answer = match self.random(4) {
-            0 => return self.on(Input::Opened(question, PAGE)),
+        let answer = match self.random(if self.insists { 8 } else { 4 }) {
+            0 | 4.. => return self.on(Input::Opened(question, PAGE)),
             1 => Answer::Declined { reason: None },
             _ => accepted(&self.page[&question]),
         };
@@ -475,6 +511,16 @@ impl Walk {
                 .remove(&(true, id.as_u64().unwrap_or_default()));
             self.server(ServerId::First, cancel);
         }
+    }
+
+    /// The server says that what a link led to is done.
+    fn completes(&mut self) {
+        let nth = self.random(self.links.end as usize + 1);
+        let params = json!({"elicitationId": format!("e{nth}")});
+        self.server(
+            ServerId::First,
+            json!({"jsonrpc": "2.0", "method": "notifications/elicitation/complete", "params": params}),
+        );
     }
 
     fn progresses(&mut self) {
@@ -515,6 +561,13 @@ impl Walk {
                 }
                 Output::ToServer(server, frame) => self.server_hears(server, read(frame)),
                 Output::StartSecond => self.met.second += 1,
+                Output::Renew(question, _) => {
+                    assert!(
+                        self.seen.contains(&question),
+                        "{question:?} isn't on the desk"
+                    );
+                    self.met.renewed += 1;
+                }
                 Output::Noise(_) | Output::Named(_) | Output::Unnamed(_) => {}
                 Output::Ask(question, elicitation) => {
                     assert!(self.seen.insert(question), "{question:?} is asked twice");
@@ -536,6 +589,7 @@ impl Walk {
                 }
                 Output::Complete(question, by) => {
                     if let Some(elicitation) = self.page.remove(&question) {
+                        self.met.completed += 1;
                         let answer = accepted(&elicitation);
                         self.answered.insert(question, false);
                         self.news
@@ -584,6 +638,11 @@ impl Walk {
         assert!(
             is_known || call.is_some(),
             "answered twice, or never asked: {message}"
+        );
+        let knows_links = !self.is_modern_client && self.has_links;
+        assert!(
+            message["error"]["code"] != -32042 || knows_links,
+            "the client doesn't know what that means: {message}"
         );
         let result = &message["result"];
         let is_ours = |state: &str| state != "theirs" && state != "again";
