@@ -140,6 +140,8 @@ impl Stage {
             }
             "p" => self.person(rest),
             "t" => self.passes(rest),
+            "g" => self.on(Input::Guest(Frame::new(format!("{rest}\n").into()))),
+            "l" => self.on(Input::ClientLeft),
             "x" => self.on(Input::ClientGone),
             "y" => self.on(Input::ServerGone(ServerId::First, "exited".to_owned())),
             _ => {}
@@ -241,7 +243,7 @@ impl Stage {
                     news.push(Input::ServerGone(ServerId::Second, "exited".to_owned()))
                 }
                 Output::Noise(_) | Output::Renew(..) | Output::ToServer(ServerId::Second, _) => {}
-                Output::Named(_) | Output::Unnamed(_) => {}
+                Output::Named(_) | Output::Unnamed(_) | Output::Learned(_) => {}
                 Output::Sent(_)
                 | Output::Delivered(_)
                 | Output::Undelivered(..)

@@ -36,6 +36,27 @@ impl AddedTool {
             Self::Send => "midcall_sendElicitationResult",
         }
     }
+
+    /// The added tool that is called so beside some server's tools.
+    ///
+    /// ```
+    /// use midcall_core::model::AddedTool;
+    /// for name in ["awaitElicitation", "midcall_awaitElicitation", "midcall_awaitElicitation_2"] {
+    ///     assert_eq!(AddedTool::of_name(name), Some(AddedTool::Await));
+    /// }
+    /// assert_eq!(AddedTool::of_name("awaitElicitations"), None);
+    /// ```
+    pub fn of_name(name: &str) -> Option<Self> {
+        let is_so = |tool: &Self| {
+            let rest = name.strip_prefix(tool.other_name());
+            let is_numbered = |rest: &str| {
+                let number = rest.strip_prefix('_');
+                number.is_some_and(|number| number.parse::<u64>().is_ok())
+            };
+            name == tool.name() || rest.is_some_and(|rest| rest.is_empty() || is_numbered(rest))
+        };
+        Self::ALL.into_iter().find(is_so)
+    }
 }
 
 /// [`AddedTool::Await`] as it is listed, under a name that nothing else has there. `wait` is how long it

@@ -21,6 +21,8 @@ pub struct Audience {
     pub away_until: Option<Moment>,
     /// How many questions the client got in this call.
     pub asked: usize,
+    /// True if some request got the result.
+    pub has_result: bool,
     /// How far the call is, as the client was told. Every word about it must be further.
     progress: Option<f64>,
 }
@@ -36,6 +38,8 @@ pub struct Waiter {
     pub until: Option<Moment>,
     /// The claim that it collects the result by.
     pub claim: Option<Box<str>>,
+    /// True if it came from another session of the same person.
+    pub is_guest: bool,
 }
 
 /// What a client was given to come back by, the newest last.
@@ -67,6 +71,7 @@ impl Waiter {
             since: now,
             until: None,
             claim: None,
+            is_guest: false,
         }
     }
 }
@@ -101,6 +106,11 @@ impl Audience {
         self.away_until = None;
     }
 
+    /// A request that waits for the result.
+    pub fn waiter(&mut self, id: &Id) -> Option<&mut Waiter> {
+        self.waiters.iter_mut().find(|waiter| waiter.id == *id)
+    }
+
     /// A request is answered, or taken back.
     pub fn leave(&mut self, id: &Id) -> Option<Waiter> {
         let at = self.waiters.iter().position(|waiter| waiter.id == *id)?;
@@ -111,6 +121,11 @@ impl Audience {
     pub fn all_leave(&mut self) {
         self.waiters.clear();
         self.away_until = None;
+    }
+
+    /// The client has left. Requests from its other sessions stay.
+    pub fn client_leaves(&mut self) {
+        self.waiters.retain(|waiter| waiter.is_guest);
     }
 
     /// The result is kept for a model that was told of a question in it.

@@ -6,7 +6,7 @@ use super::name::{GivenName, NameChange, NameUse, ToldNames};
 use super::questions::Questions;
 use super::receipts::Receipts;
 use super::table::Calls;
-use super::{CallId, Name, Origin, Place, QuestionId, ServerId};
+use super::{Call, CallId, Name, Origin, Place, QuestionId, ServerId, Stage};
 
 pub use super::table::Ability;
 
@@ -53,24 +53,38 @@ impl Ledger {
 
     /// A name, and what it leads to.
     fn given(&self, name: Name) -> Option<GivenName> {
-        let (used_for, call, until) = match self.named(name) {
+        let (used_for, call, until, is_owed) = match self.named(name) {
             Some(Named::Call(id)) => {
                 let call = self.calls.get(id)?;
-                (call.audience.use_of(name), Some(id), call.kept_until())
+                let is_owed = !call.audience.has_result;
+                let used_for = call.audience.use_of(name);
+                (used_for, Some(id), call.kept_until(), is_owed)
             }
             Some(Named::Question(id)) => match self.questions.get(id)?.place {
-                Place::Model { told_in, .. } => (NameUse::Question, told_in, None),
+                Place::Model { told_in, .. } => (NameUse::Question, told_in, None, true),
                 Place::Client { .. } | Place::Desk(_) | Place::Undecided => return None,
             },
             // Clients make the call again that answered it.
-            None => (NameUse::Question, self.ended.find(name)?.told_in, None),
+            None => {
+                let told_in = self.ended.find(name)?.told_in;
+                (NameUse::Question, told_in, None, false)
+            }
         };
         Some(GivenName {
             name,
             used_for,
             call,
             until,
+            is_owed,
         })
+    }
+
+    /// True if somebody may come back for a call.
+    pub fn has_names(&self) -> bool {
+        let is_named = |call: &Call| {
+            call.audience.has_names() && !matches!(call.stage(), Stage::Cancelled { .. })
+        };
+        self.calls.iter().any(|(_, call)| is_named(call))
     }
 
     /// The calls in which a request of a server can have come up, if its stream doesn't say.

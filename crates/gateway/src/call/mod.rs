@@ -19,6 +19,7 @@ mod rounds;
 mod stage;
 mod table;
 mod task;
+mod tools;
 
 pub use audience::{AWAY, Audience, Waiter};
 pub use ended::{EndedQuestion, How};
@@ -36,6 +37,7 @@ pub use receipts::Way;
 pub use rounds::{Answers, Rounds};
 pub use stage::{Happened, Sent, Stage, Todo};
 pub use task::{LegacyTask, MOST_MISSES, Task, Update};
+pub use tools::{Added, Called, Tools};
 
 use crate::moment::Moment;
 pub use midcall_core::model::Waiting;

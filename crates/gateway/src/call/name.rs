@@ -36,6 +36,8 @@ pub struct GivenName {
     pub call: Option<CallId>,
     /// When it leads nowhere any more, if that is known: while the call is open, nobody knows how long it takes.
     pub until: Option<Moment>,
+    /// True while the client hasn't got what it was told to come back for.
+    pub is_owed: bool,
 }
 
 /// What became of a name.

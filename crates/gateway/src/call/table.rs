@@ -567,9 +567,10 @@ fn names(call: &Call) -> impl Iterator<Item = Name> {
     call.audience.all_names().filter(move |_| !is_cancelled)
 }
 
-/// The same, and until when its result is kept.
-fn named(call: &Call) -> (Vec<Name>, Option<Moment>) {
-    (names(call).collect(), call.kept_until())
+/// The same, until when its result is kept, and whether somebody has it.
+fn named(call: &Call) -> (Vec<Name>, Option<Moment>, bool) {
+    let names = names(call).collect();
+    (names, call.kept_until(), call.audience.has_result)
 }
 
 /// The task of 2025-11-25 that runs for a call, unknown to the client.

@@ -19,12 +19,12 @@ use crate::frame::{Frame, Kind};
 use crate::ink;
 use crate::local::{self, Flags};
 use crate::printer::Printer;
-use crate::relay::{ClientEnd, Ended, Page, Relay, Room, Servers, Signals, Why};
+use crate::relay::{ClientEnd, Ended, FromClient, Page, Relay, Room, Servers, Signals, Why};
 use crate::route::{Route, Setup};
-use crate::session::Session;
+use crate::session::{Input, Session};
 use crate::times::FIRST_WORDS;
 use crate::transport::child::{self, StartError};
-use crate::transport::server::{Received, ServerAddress};
+use crate::transport::server::ServerAddress;
 use crate::transport::{Pipes, Reading, Writing};
 use elsewhere::Address;
 use midcall_core::Asker;
@@ -190,7 +190,8 @@ async fn not_started(error: StartError, mut client: ClientEnd) -> anyhow::Result
     let why = format!("{:#}", anyhow::Error::from(error));
     ink::complain(&why);
     let told = format!("midcall: {why}");
-    if let Ok(Received::Frame(frame)) = timeout(FIRST_WORDS.get(), client.next(true)).await
+    let first = timeout(FIRST_WORDS.get(), client.next(true)).await;
+    if let Ok(FromClient::Input(Input::Client(frame))) = first
         && let Some((Kind::Request { id, .. }, _)) = frame.peek()
     {
         let error = Frame::error(Some(&id), code::INTERNAL_ERROR, &told);

@@ -1,9 +1,9 @@
 //! The client's end of a session.
 
 use crate::frame::{Frame, Id};
-use crate::session::{GivenName, Name};
+use crate::session::{GivenName, Input, Name, Tools};
 use crate::transport::Pipes;
-use crate::transport::front::Seat;
+use crate::transport::front::{Heard, Seat};
 use crate::transport::server::Received;
 
 /// A client on two pipes, or clients that come over HTTP.
@@ -11,6 +11,18 @@ use crate::transport::server::Received;
 pub enum ClientEnd {
     Pipes(Pipes),
     Seat(Seat),
+}
+
+/// What comes from the client's end.
+pub enum FromClient {
+    /// Something for the session.
+    Input(Input),
+    /// A message that may never end.
+    Endless,
+    /// No message, but the end changed: it may be full no longer, for example.
+    Nothing,
+    /// Nobody can come any more.
+    Gone,
 }
 
 impl ClientEnd {
@@ -40,6 +52,36 @@ impl ClientEnd {
         }
     }
 
+    /// More is known of the server's tools. On pipes there is no other session to tell.
+    pub fn learns(&mut self, tools: Tools) {
+        if let Self::Seat(seat) = self {
+            seat.learns(tools);
+        }
+    }
+
+    /// The session goes on without the client, for those who come back by a name.
+    pub fn stays(&self) {
+        if let Self::Seat(seat) = self {
+            seat.stays();
+        }
+    }
+
+    /// Lets nobody in but those who come back by a name, and says whether such can come.
+    pub fn leave(&self) -> bool {
+        match self {
+            Self::Pipes(_) => false,
+            Self::Seat(seat) => {
+                seat.leave();
+                true
+            }
+        }
+    }
+
+    /// True while something is still to be heard from those who came back by a name.
+    pub fn is_heard(&self) -> bool {
+        matches!(self, Self::Seat(seat) if seat.is_heard())
+    }
+
     /// Writes what the client takes at once.
     pub fn hurry(&mut self) {
         if let Self::Pipes(pipes) = self {
@@ -65,14 +107,27 @@ impl ClientEnd {
 
     /// Waits for the next message, which is read only if `hears` is true. What was sent gets out either way. Nothing is
     /// lost if the caller stops waiting. A second `Gone` means that the client can't be told anything either.
-    pub async fn next(&mut self, hears: bool) -> Received {
+    pub async fn next(&mut self, hears: bool) -> FromClient {
         match self {
-            Self::Pipes(pipes) => pipes.next(hears).await,
+            Self::Pipes(pipes) => match pipes.next(hears).await {
+                Received::Frame(frame) | Received::During(_, frame) => {
+                    FromClient::Input(Input::Client(frame))
+                }
+                Received::Endless => FromClient::Endless,
+                Received::Nothing | Received::Unreached(_) => FromClient::Nothing,
+                Received::Gone => FromClient::Gone,
+            },
             Self::Seat(seat) => {
                 let (is_full, taken) = (seat.is_full(), seat.taken());
-                tokio::select! {
-                    frame = seat.next(hears) => frame.map_or(Received::Gone, Received::Frame),
-                    () = taken, if is_full => Received::Nothing,
+                let heard = tokio::select! {
+                    heard = seat.next(hears) => heard,
+                    () = taken, if is_full => return FromClient::Nothing,
+                };
+                match heard {
+                    Heard::Client(frame) => FromClient::Input(Input::Client(frame)),
+                    Heard::Guest(frame) => FromClient::Input(Input::Guest(frame)),
+                    Heard::Left => FromClient::Input(Input::ClientLeft),
+                    Heard::Gone => FromClient::Gone,
                 }
             }
         }

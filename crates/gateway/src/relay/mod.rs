@@ -27,7 +27,7 @@ use crate::printer::Printer;
 use crate::session::{Input, Output, ServerId, Session};
 use crate::times::{HANG_UP, LAST_WORDS};
 use crate::transport::server::Received;
-pub use client::ClientEnd;
+pub use client::{ClientEnd, FromClient};
 pub use page::Page;
 pub use room::Room;
 pub use servers::Servers;
@@ -64,7 +64,7 @@ pub struct Ended {
 /// Why a session ended.
 #[derive(Debug)]
 pub enum Why {
-    /// The client is gone.
+    /// The client is gone, and nothing of the server is needed any more.
     Client,
     /// The server is gone.
     Server,
@@ -92,7 +92,7 @@ impl Source {
 }
 
 impl Relay {
-    /// Relays until the client or the server is gone.
+    /// Relays until the client or the server is gone, and nobody may come back any more.
     pub async fn run(mut self) -> Ended {
         let mut out = Vec::new();
         let why = self.relay(&mut out).await;
@@ -107,8 +107,29 @@ impl Relay {
         self.tell(Input::ServerGone(ServerId::First, how), &mut out)
             .await;
         let _ = timeout(LAST_ANSWERS, self.hear_answers(&mut out)).await;
+        if self.client.leave() {
+            self.servers.remove_all();
+            self.hand_out(&mut out).await;
+        }
         let exit = self.close().await;
         Ended { why, exit }
+    }
+
+    /// Hands out the results that are kept, without a server, to those who come back for them.
+    async fn hand_out(&mut self, out: &mut Vec<Output>) {
+        while self.session.is_named() || self.client.is_heard() {
+            let wakes_at = self.session.wakes_at();
+            let event = tokio::select! {
+                from_client = self.client.next(true) => match from_client {
+                    FromClient::Input(input) => input,
+                    FromClient::Nothing => continue,
+                    FromClient::Endless | FromClient::Gone => return,
+                },
+                event = self.page.next() => event,
+                () = until(wakes_at) => Input::Woke,
+            };
+            self.tell(event, out).await;
+        }
     }
 
     /// Hears how the last questions ended. A person may have answered one of them as it was taken back.
@@ -120,22 +141,25 @@ impl Relay {
     }
 
     async fn relay(&mut self, out: &mut Vec<Output>) -> Why {
-        let mut hung_up = false;
+        let (mut hung_up, mut has_left) = (false, false);
         loop {
             consume_budget().await; // A flood on one side must not keep everything else waiting.
             if hung_up {
                 self.servers.finish(!self.session.holds());
             }
+            if has_left && !self.session.needs_server() {
+                return Why::Client;
+            }
             let hears_client = !hung_up && !self.servers.is_full() && !self.client.is_flooded();
             let hears_servers = !self.client.is_full();
             let wakes_at = self.session.wakes_at();
             let event = tokio::select! {
-                received = self.client.next(hears_client) => match received {
-                    Received::Frame(frame) | Received::During(_, frame) => Input::Client(frame),
-                    Received::Endless => return self.endless("the client"),
-                    Received::Nothing | Received::Unreached(_) => continue,
-                    Received::Gone if hung_up => return Why::Client,
-                    Received::Gone => {
+                from_client = self.client.next(hears_client) => match from_client {
+                    FromClient::Input(input) => input,
+                    FromClient::Endless => return self.endless("the client"),
+                    FromClient::Nothing => continue,
+                    FromClient::Gone if hung_up => return Why::Client,
+                    FromClient::Gone => {
                         hung_up = true;
                         Input::ClientGone
                     }
@@ -162,7 +186,19 @@ impl Relay {
                     continue;
                 }
             };
+            let leaves = matches!(event, Input::ClientLeft);
             self.tell(event, out).await;
+            if leaves {
+                has_left = true;
+                self.stays();
+            }
+        }
+    }
+
+    /// The client has left. If somebody may come back, the session goes on without it.
+    fn stays(&self) {
+        if self.session.is_named() {
+            self.client.stays();
         }
     }
 
@@ -226,6 +262,7 @@ impl Relay {
                 Output::Complete(question, by) => self.page.complete(question, by).await,
                 Output::Named(given) => self.client.named(given),
                 Output::Unnamed(name) => self.client.unnamed(name),
+                Output::Learned(tools) => self.client.learns(*tools),
                 Output::Sent(question) => self.page.sent(question).await,
                 Output::Delivered(question) => self.page.delivered(question).await,
                 Output::Undelivered(question, why) => self.page.undelivered(question, why).await,

@@ -60,6 +60,12 @@ impl Servers {
         }
     }
 
+    /// Closes both in the background.
+    pub fn remove_all(&mut self) {
+        self.remove(ServerId::First);
+        self.remove(ServerId::Second);
+    }
+
     /// Sends a message, as [`ServerEnd::send`] does.
     pub fn send(&mut self, id: ServerId, frame: Frame, is_own: bool) {
         if let Some(end) = &mut self.ends[id as usize] {

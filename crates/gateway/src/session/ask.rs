@@ -63,9 +63,12 @@ impl Session {
         if method == Task::RESULT && self.fetches_answer(now, &request, members, out) {
             return;
         }
-        if method == "ping" && self.client.told == TellBy::Results {
+        if method == "ping" && (self.client.told == TellBy::Results || self.client.has_left) {
             let pong = Frame::result(id, &serde_json::json!({}));
             return out.push(Output::ToServer(*from, pong));
+        }
+        if self.client.has_left {
+            return out.push(Output::ToServer(*from, super::leave::client_left(Some(id))));
         }
         // What a server wants of one client's model, or to know of its folders, is none of another's business.
         if method != "ping" && self.is_anybodys(*origin) {
@@ -313,6 +316,7 @@ impl Session {
             return false;
         };
         match self.client.told {
+            _ if self.client.has_left => false,
             TellBy::Requests => self
                 .client
                 .modes()

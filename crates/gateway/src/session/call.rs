@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::{Out, Output, Session};
 use crate::call::{
-    Call, CallId, CallKind, Declared, Happened, LegacyTask, Name, Named, Request, Sent, ServerId,
-    Stage, TellBy, Todo, Waiter,
+    Call, CallId, CallKind, Declared, Happened, LegacyTask, Request, Sent, ServerId, Stage, TellBy,
+    Todo,
 };
 use crate::frame::{Frame, Id, Members};
 use crate::leg::client::{self, modern};
@@ -59,12 +59,13 @@ impl Session {
             )));
         }
         self.client.told = told;
-        if let Some(gone) = &self.servers.gone {
-            return out.push(Output::ToClient(Frame::error(
-                Some(&id),
-                code::INTERNAL_ERROR,
-                gone,
-            )));
+        if let Some(gone) = self.servers.gone.clone() {
+            // What the client was told to come back for is still here.
+            if !self.comes_back(now, frame, &id, members, out) {
+                let error = Frame::error(Some(&id), code::INTERNAL_ERROR, &gone);
+                out.push(Output::ToClient(error));
+            }
+            return;
         }
         if self.opens(now, frame, told, members, out) {
             return;
@@ -194,19 +195,12 @@ impl Session {
             false => ServerId::First,
         };
         let hands_off = server == ServerId::First && self.hands_off(kind, declared.as_deref());
-        if told == TellBy::Results
-            && kind.can_ask()
-            && let Some(state) = modern::state(members)
-        {
-            let name = Name::of_ours(&state);
-            let named = name.and_then(|name| Some((name, self.ledger.named(name)?)));
-            if let Some((name, Named::Call(call))) = named {
-                let waiter = Waiter::new(now, id, members.progress_token);
-                return self.retries(now, (call, name), frame, waiter, declared, out);
-            }
-            if !hands_off {
-                return out.push(Output::ToClient(super::retry::invalid_state(&id)));
-            }
+        if kind.can_ask() && self.comes_back(now, frame, &id, members, out) {
+            return;
+        }
+        let has_state = told == TellBy::Results && modern::state(members).is_some();
+        if has_state && kind.can_ask() && !hands_off {
+            return out.push(Output::ToClient(super::retry::invalid_state(&id)));
         }
         let new = NewCall {
             request: self.request(now, frame, id, method, members),

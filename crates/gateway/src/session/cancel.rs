@@ -72,8 +72,13 @@ impl Session {
 
     /// A client that was told to come back didn't.
     pub(super) fn never_came_back(&mut self, now: Moment, id: CallId, out: Out<'_>) {
+        self.takes_back(now, id, "the client did not come back", out);
+    }
+
+    /// Takes a call back for its client, and tells the server why.
+    pub(super) fn takes_back(&mut self, now: Moment, id: CallId, reason: &str, out: Out<'_>) {
         let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
-            "params": {"requestId": null, "reason": "the client did not come back"}});
+            "params": {"requestId": null, "reason": reason}});
         self.cancel(now, id, &Frame::write(&cancel), out);
     }
 

@@ -23,6 +23,9 @@ pub struct Client {
     pub keep_alive: Option<Moment>,
     /// When it heard so last.
     pub kept_alive: Option<Moment>,
+    /// True if it left: it can't be asked or told anything.
+    pub has_left: bool,
+    /// True if nobody can come any more.
     pub is_gone: bool,
 }
 
@@ -156,6 +159,7 @@ impl Session {
 
     /// The client is gone: nobody waits for anything any more, and the servers are told so.
     pub(super) fn client_gone(&mut self, now: Moment, out: Out<'_>) {
+        self.client.has_left = true;
         self.client.is_gone = true;
         let why = midcall_desk::Withdrawn::ByClient;
         for (id, question) in self.ledger.questions.drain() {

@@ -96,7 +96,7 @@ impl Session {
 
     /// A person answered a question that is in the ledger no more.
     pub(super) fn answered_late(&self, id: QuestionId, out: Out<'_>) {
-        let why = match (&self.servers.gone, self.client.is_gone) {
+        let why = match (&self.servers.gone, self.client.has_left) {
             (Some(_), _) => Lost::ServerGone,
             (None, true) => Lost::ByClient,
             (None, false) => Lost::Dropped,

@@ -16,6 +16,7 @@ mod client;
 mod confirm;
 mod delivery;
 mod initialize;
+mod leave;
 mod level;
 mod links;
 mod listing;
@@ -49,7 +50,7 @@ use midcall_core::{Elicitation, Link};
 use midcall_desk::{By, Lost, Outcome, Withdrawn};
 
 use crate::call::{Call, CallId, Declared, Ledger, NameChange, TellBy};
-pub use crate::call::{GivenName, Name, QuestionId, ServerId, Waiting};
+pub use crate::call::{GivenName, Name, QuestionId, ServerId, Tools, Waiting};
 use crate::frame::{Frame, Id, OwnIds};
 use crate::leg::server::Offer;
 use crate::route::{ServerEra, Setup};
@@ -57,12 +58,16 @@ use client::Client;
 use passed::Passed;
 use rate::RateLimit;
 use servers::Servers;
-use tools::Tools;
 
 /// What happened.
 pub enum Input {
     /// The client sent a message.
     Client(Frame),
+    /// Another session of the same person sent a request that brings something which was given out here.
+    Guest(Frame),
+    /// The client left. Guests may still come for what it was told to come back for.
+    ClientLeft,
+    /// Nobody can come any more.
     ClientGone,
     /// A server sent a message: while it answered this request, if the transport knows.
     Server {
@@ -109,6 +114,8 @@ pub enum Output {
     Named(GivenName),
     /// A name leads nowhere any more.
     Unnamed(Name),
+    /// More is known of the server's tools. Other sessions of the same person start with that.
+    Learned(Box<Tools>),
     /// The answer that a person gave at the desk went to the server.
     Sent(QuestionId),
     /// What waited for that answer went on.
@@ -162,11 +169,19 @@ impl Session {
         self
     }
 
+    /// The same, with what an earlier session learned of the server's tools.
+    pub fn knowing(mut self, tools: Tools) -> Self {
+        self.tools = tools;
+        self
+    }
+
     /// Hears what happened, and adds to `out` what is to be done.
     pub fn on(&mut self, now: Moment, input: Input, out: Out<'_>) {
         let before = out.len();
         match input {
             Input::Client(frame) => self.client_says(now, frame, out),
+            Input::Guest(frame) => self.guest_says(now, &frame, out),
+            Input::ClientLeft => self.client_leaves(now, out),
             Input::ClientGone => self.client_gone(now, out),
             Input::Server {
                 from,
@@ -194,14 +209,27 @@ impl Session {
         self.ledger.check_sometimes();
     }
 
-    /// Tells which names the client has now, before the messages that came about at the same time.
+    /// Tells which names the client has now and what is known of the tools, before the messages that came about at the same
+    /// time.
     fn tell_names(&mut self, before: usize, out: Out<'_>) {
         let changes = self.ledger.renamed().into_iter();
         let told = changes.map(|change| match change {
             NameChange::Given(given) => Output::Named(given),
             NameChange::Forgotten(name) => Output::Unnamed(name),
         });
-        out.splice(before..before, told);
+        let learned = self.tools.learned();
+        let learned = learned.map(|tools| Output::Learned(Box::new(tools)));
+        out.splice(before..before, told.chain(learned));
+    }
+
+    /// True while somebody may come back for a call that the client was told to come back for.
+    pub fn is_named(&self) -> bool {
+        self.ledger.has_names()
+    }
+
+    /// True while a server may still do something for a call.
+    pub fn needs_server(&self) -> bool {
+        self.ledger.calls.open_count() > 0
     }
 
     /// True while a server is only being asked what it speaks. One that ends at that is a legacy one, and can be

@@ -12,9 +12,10 @@ use midcall_core::wire::Modes;
 use midcall_desk::{By, Outcome, Route};
 
 use super::settle::Settled;
-use super::tools::Called;
 use super::{Out, Session};
-use crate::call::{CallId, CallKind, EndedQuestion, How, Name, Named, Place, Question, QuestionId};
+use crate::call::{
+    CallId, CallKind, Called, EndedQuestion, How, Name, Named, Place, Question, QuestionId,
+};
 use crate::frame::{Frame, Id, Members};
 use crate::route::Plan;
 
@@ -150,14 +151,20 @@ impl Session {
     }
 
     /// True if a call answers a question that the model was told to ask.
-    fn has_asked(&self, members: &Members<'_>) -> bool {
+    pub(super) fn has_asked(&self, members: &Members<'_>) -> bool {
         let sent = super::tools::model_answer(members.params);
         let name = Name::of(&sent.elicit_id);
         self.ledger.questions.named(name).is_some() || self.ledger.ended.find(name).is_some()
     }
 
     /// A call of the tool that answers for the person.
-    fn model_answers(&mut self, now: Moment, id: Id, members: &Members<'_>, out: Out<'_>) {
+    pub(super) fn model_answers(
+        &mut self,
+        now: Moment,
+        id: Id,
+        members: &Members<'_>,
+        out: Out<'_>,
+    ) {
         let sent = super::tools::model_answer(members.params);
         let name = Name::of(&sent.elicit_id);
         let question_id = match self.ledger.named(name) {

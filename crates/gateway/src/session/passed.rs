@@ -68,6 +68,13 @@ impl Passed {
         Some(known)
     }
 
+    /// Takes out all of them: whose each was, and by which id.
+    pub fn drain(&mut self) -> Vec<(ServerId, Id)> {
+        let all = [take(&mut self.recent), take(&mut self.older)];
+        let all = all.into_iter().flat_map(|requests| requests.at_client);
+        all.map(|(_, of)| of).collect()
+    }
+
     /// Takes out those of a server.
     pub fn of(&mut self, server: ServerId) -> Vec<Id> {
         let recent = self.recent.of(server);

@@ -418,6 +418,10 @@ impl Session {
             place,
             deadline,
         );
+        if self.client.has_left {
+            let left = super::leave::client_left(None);
+            return self.settle(now, question, Settled::Response(left), out);
+        }
         if self.client.told == TellBy::Requests {
             self.ledger.questions.add(question);
             return out.push(self.to_client(Some(call), request));
@@ -545,6 +549,7 @@ impl Session {
         let told = told
             .or_else(|| self.edited(id, &response))
             .unwrap_or_else(|| response.clone());
+        let has_result = !call.audience.waiters().is_empty();
         for waiter in call.audience.waiters() {
             out.push(Output::ToClient(client::result(
                 &call.request,
@@ -560,6 +565,7 @@ impl Session {
             };
             self.ledger.calls.change(id, |call| {
                 call.audience.all_leave();
+                call.audience.has_result = has_result;
                 call.on(now, over)
             });
             for surplus in self.ledger.calls.surplus() {

@@ -5,9 +5,10 @@ use midcall_core::wire::{code, member};
 
 use super::{Out, Output, Session};
 use crate::call::{
-    AtClient, Call, CallId, Declared, Name, Place, QuestionId, Stage, Waiter, What, digest,
+    AtClient, Call, CallId, Declared, Name, Named, Place, QuestionId, Stage, TellBy, Waiter, What,
+    digest,
 };
-use crate::frame::{Frame, Id, Object};
+use crate::frame::{Frame, Id, Members, Object};
 use crate::leg::client::{self, modern};
 
 /// What is answered to a state that isn't good for a call. Whatever is wrong with it, that looks the same from outside.
@@ -17,8 +18,30 @@ pub fn invalid_state(id: &Id) -> Frame {
 }
 
 impl Session {
+    /// Hears a request that brings a state which was given out here; false if it brings none.
+    pub(super) fn comes_back(
+        &mut self,
+        now: Moment,
+        frame: &Frame,
+        id: &Id,
+        members: &Members<'_>,
+        out: Out<'_>,
+    ) -> bool {
+        let state = modern::state(members).filter(|_| self.client.told == TellBy::Results);
+        let Some(name) = state.and_then(|state| Name::of_ours(&state)) else {
+            return false;
+        };
+        let Some(Named::Call(call)) = self.ledger.named(name) else {
+            return false;
+        };
+        let waiter = Waiter::new(now, id.clone(), members.progress_token);
+        let declared = Some(Box::new(modern::declared(members)));
+        self.retries(now, (call, name), frame, waiter, declared, out);
+        true
+    }
+
     /// The client repeats a call with a state that it was given.
-    pub(super) fn retries(
+    fn retries(
         &mut self,
         now: Moment,
         (id, state): (CallId, Name),
@@ -38,11 +61,14 @@ impl Session {
             return out.push(Output::ToClient(invalid_state(&waiter.id)));
         };
         if let Stage::Done { result, .. } = call.stage() {
-            return out.push(Output::ToClient(client::result(
+            out.push(Output::ToClient(client::result(
                 &call.request,
                 result,
                 &waiter.id,
             )));
+            let got = |call: &mut Call| call.audience.has_result = true;
+            self.ledger.calls.change(id, got);
+            return;
         }
         let is_last = call.audience.is_last_state(state);
         let replaced = self.ledger.calls.change(id, |call| {

@@ -29,6 +29,7 @@ impl Session {
         out: Out<'_>,
     ) -> Result<(), String> {
         let can = match self.client.told {
+            _ if self.client.has_left => false,
             TellBy::Requests => self.client.modes().is_some_and(|modes| modes.form),
             TellBy::Results => self
                 .ledger

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Out, Output, Session, Waiting};
 use crate::call::{
-    AWAY, CallId, CallKind, Happened, Name, Named, Origin, Question, ServerId, Stage, TellBy,
+    AWAY, Call, CallId, CallKind, Happened, Name, Named, Origin, Question, ServerId, Stage, TellBy,
     Waiter, WantedBy,
 };
 use crate::frame::{Frame, Id, Members};
@@ -310,7 +310,10 @@ impl Session {
             return self.reply(unknown, out);
         };
         if let Stage::Done { result, .. } = call.stage() {
-            return out.push(Output::ToClient(client::result(&call.request, result, &id)));
+            out.push(Output::ToClient(client::result(&call.request, result, &id)));
+            let got = |call: &mut Call| call.audience.has_result = true;
+            self.ledger.calls.change(call_id, got);
+            return;
         }
         if let Some(question) = self.to_be_told(call_id) {
             return self.tell_model(question, call_id, &id, out);

@@ -17,7 +17,7 @@ use midcall_desk::{By, Lost, Outcome, Route, Withdrawn};
 use serde_json::{Value, json};
 
 use super::{Input, Output, QuestionId, ServerId, Session, Waiting};
-use crate::call::{GivenName, Name, NameUse};
+use crate::call::{GivenName, Name, NameUse, Tools};
 use crate::frame::{Frame, Id};
 use crate::principal::principal;
 use crate::route::{Choices, OnUnavailable, Policy, ServerEra, Setting, Setup};
@@ -45,6 +45,8 @@ pub struct World {
     pub noise: usize,
     /// What the client can come back by.
     pub named: HashMap<Name, GivenName>,
+    /// What the gateway learned of the server's tools.
+    learned: Option<Tools>,
     /// True if the client answers before a person can have read the question.
     pub answers_at_once: bool,
     /// The gateway's names of the questions on the desk.
@@ -106,6 +108,7 @@ impl World {
             deliveries: Vec::new(),
             noise: 0,
             named: HashMap::new(),
+            learned: None,
             answers_at_once: false,
             questions: Vec::new(),
             is_alone: false,
@@ -164,7 +167,9 @@ impl World {
         for act in acts {
             let act = match (&mut self.bytes, act) {
                 (None, act) => act,
-                (Some(_), act @ (Output::Named(_) | Output::Unnamed(_))) => act,
+                (Some(_), act @ (Output::Named(_) | Output::Unnamed(_) | Output::Learned(_))) => {
+                    act
+                }
                 (Some(bytes), Output::ToClient(frame) | Output::InCall(frame, _)) => {
                     bytes.push(Line::ToClient(frame));
                     continue;
@@ -206,13 +211,12 @@ impl World {
                 Output::Undelivered(turn, why) => self.note(turn, Delivered::No(why)),
                 Output::Unknown(turn) => self.note(turn, Delivered::Unknown),
                 Output::Noise(_) => self.noise += 1,
-                Output::Named(given) => {
-                    self.named.insert(given.name, given);
-                }
+                Output::Named(given) => drop(self.named.insert(given.name, given)),
                 Output::Unnamed(name) => {
                     let known = self.named.remove(&name);
                     assert!(known.is_some(), "{name:?} leads nowhere");
                 }
+                Output::Learned(tools) => self.learned = Some(*tools),
                 Output::StartSecond | Output::ToServer(ServerId::Second, _) if self.is_alone => {
                     panic!("this server is one process")
                 }
@@ -273,6 +277,34 @@ impl World {
     /// The client sends a line as it is.
     pub fn client_frame(&mut self, frame: Frame) {
         self.on(Input::Client(frame));
+    }
+
+    /// Another session of the same person sends what was given out here.
+    pub fn guest(&mut self, message: Value) {
+        self.on(Input::Guest(Frame::write(&message)));
+    }
+
+    pub fn client_left(&mut self) {
+        self.on(Input::ClientLeft);
+    }
+
+    /// True while somebody may come back.
+    pub fn is_named(&self) -> bool {
+        self.session.is_named()
+    }
+
+    /// True while the server may still do something.
+    pub fn needs_server(&self) -> bool {
+        self.session.needs_server()
+    }
+
+    /// A session of the same client that begins later, with what this one learned.
+    pub fn later(&mut self, ask: &str) -> Self {
+        let mut later = Self::new(ask);
+        if let Some(tools) = self.learned.clone() {
+            later.session = later.session.knowing(tools);
+        }
+        later
     }
 
     pub fn client_gone(&mut self) {

@@ -86,7 +86,8 @@ async def main() -> None:
     )
     async with client:
         tell(opened={"server": plain(client.server_info), "revision": client.protocol_version})
-        tell(tools=[tool.name for tool in (await client.list_tools()).tools])
+        if job.get("lists", True):
+            tell(tools=[tool.name for tool in (await client.list_tools()).tools])
         if "steps" in job:
             for step in job["steps"]:
                 await call(client, step)

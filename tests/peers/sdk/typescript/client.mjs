@@ -16,7 +16,7 @@ const TIMEOUT = 600_000;
 const DECLARED = { "form+url": { form: {}, url: {} }, form: { form: {} }, "{}": {} };
 const tell = (line) => process.stdout.write(JSON.stringify(line) + "\n");
 const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-const { url, command: [command, ...args] = [], declare, also = [], steps } = JSON.parse((await input.next()).value);
+const { url, command: [command, ...args] = [], declare, also = [], lists = true, steps } = JSON.parse((await input.next()).value);
 
 const elicitation = DECLARED[declare];
 const capabilities = { ...(elicitation && { elicitation }), ...Object.fromEntries(also.map((name) => [name, {}])) };
@@ -50,7 +50,7 @@ const agree = transport.setProtocolVersion?.bind(transport);
 transport.setProtocolVersion = (agreed) => agree?.((revision = agreed)) ?? (revision = agreed);
 await client.connect(transport, { timeout: TIMEOUT });
 tell({ opened: { server: client.getServerVersion(), revision } });
-tell({ tools: (await client.listTools({}, { timeout: TIMEOUT })).tools.map(({ name }) => name) });
+if (lists) tell({ tools: (await client.listTools({}, { timeout: TIMEOUT })).tools.map(({ name }) => name) });
 
 /** What takes a call back. */
 const taking = new Map();

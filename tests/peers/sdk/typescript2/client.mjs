@@ -15,7 +15,7 @@ const DECLARED = { "form+url": { form: {}, url: {} }, form: { form: {} }, "{}": 
 const ANY = { "~standard": { version: 1, vendor: "midcall", validate: (value) => ({ value }) } };
 const tell = (line) => process.stdout.write(JSON.stringify(line) + "\n");
 const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-const { url, command: [command, ...args] = [], declare, also = [], steps } = JSON.parse((await input.next()).value);
+const { url, command: [command, ...args] = [], declare, also = [], lists = true, steps } = JSON.parse((await input.next()).value);
 
 const elicitation = DECLARED[declare];
 const capabilities = { ...(elicitation && { elicitation }), ...Object.fromEntries(also.map((name) => [name, {}])) };
@@ -38,14 +38,15 @@ if (also.includes("roots")) client.setRequestHandler("roots/list", () => ({ root
 const transport = url ? new StreamableHTTPClientTransport(new URL(url)) : new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
 await client.connect(transport, { timeout });
 tell({ opened: { server: client.getServerVersion(), revision: client.getNegotiatedProtocolVersion() } });
-tell({ tools: (await client.listTools({}, { timeout })).tools.map(({ name }) => name) });
+if (lists) tell({ tools: (await client.listTools({}, { timeout })).tools.map(({ name }) => name) });
 
 /** Calls a tool or another method, and tells how that went. */
-async function call({ call, method, tool, arguments: given = {}, answers = [], quiet, answer }) {
+async function call({ call, method, tool, arguments: given = {}, answers = [], quiet, answer, back }) {
   if (answer) return give(answer);
   prepare(answers, call !== undefined);
-  const options = { timeout, ...(quiet ? {} : { onprogress: (progress) => tell({ call, progress }) }) };
-  const calling = method ? client.request({ method }, ANY, options) : client.callTool({ name: tool, arguments: given }, options);
+  const options = { timeout, ...(back && { allowInputRequired: true }), ...(quiet ? {} : { onprogress: (progress) => tell({ call, progress }) }) };
+  const request = back ? { method: "tools/call", params: { name: tool, arguments: given, ...back } } : method && { method };
+  const calling = request ? client.request(request, ANY, options) : client.callTool({ name: tool, arguments: given }, options);
   await calling.then(
     (result) => tell({ call, result }),
     ({ code, message, data }) => tell({ call, error: { code, message, data } }),

@@ -21,8 +21,8 @@ use crate::session::Session;
 use crate::times::DRAIN;
 use crate::transport::front::{self, Attend, Endpoint, Seat};
 
-/// How long a client may take to come back once its person has answered.
-const COMING_BACK: Duration = Duration::from_secs(60);
+/// How long a client may take to come back once its person has answered: as long as results are kept.
+const COMING_BACK: Duration = Duration::from_secs(10 * 60);
 
 /// Serves until we are told to end. `ready` is told each name and address.
 pub async fn host(
@@ -109,12 +109,15 @@ async fn sit(server: Arc<Hosted>, room: Room, errors: Printer, seat: Seat) {
             return seat.end(&why);
         }
     };
-    let session = Session::new(server.setup.clone(), server.era);
+    let mut session = Session::new(server.setup.clone(), server.era);
+    if let Some(tools) = seat.learned() {
+        session = session.knowing(tools);
+    }
+    if seat.is_shared() {
+        session = session.shared();
+    }
     let relay = Relay {
-        session: match seat.is_shared() {
-            true => session.shared(),
-            false => session,
-        },
+        session,
         client: ClientEnd::Seat(seat),
         servers,
         page: Page::new(room, &server.setup),

@@ -22,6 +22,7 @@ mod crowd;
 mod delivery;
 mod during;
 mod eras;
+mod guests;
 mod hints;
 mod hostile;
 mod ids;

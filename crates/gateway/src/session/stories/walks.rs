@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::moment::Moment;
 use midcall_core::{Answer, Elicitation, Values, Wanted};
-use midcall_desk::Outcome;
+use midcall_desk::{Outcome, Withdrawn};
 use serde_json::{Value, json};
 
 use super::eras::{PAGE, discovered, initialized, modern};
@@ -45,6 +45,8 @@ fn walks(quarter: u64) {
         met.second,
         met.renewed,
         met.completed,
+        met.left,
+        met.guests,
     ];
     assert!(all.iter().all(|count| *count > 0), "{all:?}");
     assert_eq!(met.delivered.len(), 3, "{:?}", met.delivered);
@@ -86,6 +88,10 @@ struct Met {
     /// Links that lead elsewhere after they were opened, and those that closed by themselves.
     renewed: usize,
     completed: usize,
+    /// Sessions that went on without their clients.
+    left: usize,
+    /// Results that another session got.
+    guests: usize,
     /// Answers at the desk, by what became of them.
     delivered: BTreeMap<&'static str, usize>,
 }
@@ -100,6 +106,8 @@ impl Met {
         self.second += other.second;
         self.renewed += other.renewed;
         self.completed += other.completed;
+        self.left += other.left;
+        self.guests += other.guests;
         for (how, count) in other.delivered {
             *self.delivered.entry(how).or_default() += count;
         }
@@ -122,6 +130,9 @@ struct Walk {
     links: std::ops::Range<u64>,
     /// Requests of the client without an answer.
     waits: HashSet<String>,
+    /// Those that came by other sessions.
+    guests: HashSet<String>,
+    has_left: bool,
     /// Calls as the client made them, by their ids.
     calls: HashMap<String, Value>,
     /// Calls to be repeated, with what is asked in them.
@@ -175,6 +186,8 @@ impl Walk {
             next_id: 0,
             links: 2..2,
             waits: HashSet::new(),
+            guests: HashSet::new(),
+            has_left: false,
             calls: HashMap::new(),
             rounds: Vec::new(),
             claims: Vec::new(),
@@ -250,6 +263,8 @@ impl Walk {
 
     fn step(&mut self) {
         match self.random(17) {
+            // Whoever has left comes by another session, or not at all.
+            0..=2 | 8..=10 if self.has_left => self.collects(),
             0..=2 => self.calls(),
             3..=5 => self.server_answers(),
             6 | 7 => self.server_asks(),
@@ -263,6 +278,7 @@ impl Walk {
             }
             14 => self.takes_back(),
             15 => self.completes(),
+            15 if !self.is_modern_client => self.leaves(),
             _ => self.progresses(),
         }
     }
@@ -289,14 +305,31 @@ impl Walk {
         self.requests(request);
     }
 
-    fn requests(&mut self, mut request: Value) {
+    fn requests(&mut self, request: Value) {
+        let request = self.waits_for(request);
+        self.on(Input::Client(Frame::write(&request)));
+    }
+
+    fn waits_for(&mut self, mut request: Value) -> Value {
         self.next_id += 1;
         request["jsonrpc"] = "2.0".into();
         request["id"] = self.next_id.into();
         self.waits.insert(request["id"].to_string());
         self.calls
             .insert(request["id"].to_string(), request.clone());
-        self.on(Input::Client(Frame::write(&request)));
+        request
+    }
+
+    /// The client ends its session. What it was told to come back for goes on.
+    fn leaves(&mut self) {
+        if std::mem::replace(&mut self.has_left, true) {
+            return;
+        }
+        self.on(Input::ClientLeft);
+        self.waits.retain(|id| self.guests.contains(id));
+        self.calls.retain(|id, _| self.guests.contains(id));
+        self.asked.clear();
+        self.met.left += usize::from(self.session.is_named());
     }
 
     /// The server answers a request, in one of the ways that it may.
@@ -460,6 +493,12 @@ impl Walk {
         } else {
             return;
         };
+        if self.has_left || self.random(2) == 0 {
+            let request = json!({"method": "tools/call", "params": params});
+            let request = self.waits_for(request);
+            self.guests.insert(request["id"].to_string());
+            return self.on(Input::Guest(Frame::write(&request)));
+        }
         let request = match self.is_modern_client {
             true => modern(0, "tools/call", params, Value::Null),
             false => json!({"method": "tools/call", "params": params}),
@@ -502,7 +541,7 @@ impl Walk {
     fn takes_back(&mut self) {
         let id = json!(1 + self.random(self.next_id.max(1) as usize));
         let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
-        if self.random(2) == 0 {
+        if self.random(2) == 0 && (!self.has_left || self.guests.contains(&id.to_string())) {
             // Its answer may still come, or not any more.
             self.waits.remove(&id.to_string());
             self.on(Input::Client(Frame::write(&cancel)));
@@ -569,24 +608,13 @@ impl Walk {
                     self.met.renewed += 1;
                 }
                 Output::Noise(_) | Output::Named(_) | Output::Unnamed(_) => {}
+                Output::Noise(_) | Output::Named(_) | Output::Unnamed(_) | Output::Learned(_) => {}
                 Output::Ask(question, elicitation) => {
                     assert!(self.seen.insert(question), "{question:?} is asked twice");
                     self.page.insert(question, elicitation);
                     self.news.push(Input::Asked(question, Default::default()));
                 }
-                // Sometimes a person was faster.
-                Output::Withdraw(question, why) => {
-                    if let Some(elicitation) = self.page.remove(&question) {
-                        let outcome = match self.random(8) {
-                            0 => {
-                                self.answered.insert(question, false);
-                                Outcome::Answered(accepted(&elicitation), PAGE)
-                            }
-                            _ => Outcome::Withdrawn(why),
-                        };
-                        self.news.push(Input::Ended(question, outcome));
-                    }
-                }
+                Output::Withdraw(question, why) => self.withdrawn(question, why),
                 Output::Complete(question, by) => {
                     if let Some(elicitation) = self.page.remove(&question) {
                         self.met.completed += 1;
@@ -621,10 +649,25 @@ impl Walk {
         }
     }
 
+    /// A question is taken back. Sometimes a person was faster.
+    fn withdrawn(&mut self, question: QuestionId, why: Withdrawn) {
+        if let Some(elicitation) = self.page.remove(&question) {
+            let outcome = match self.random(8) {
+                0 => {
+                    self.answered.insert(question, false);
+                    Outcome::Answered(accepted(&elicitation), PAGE)
+                }
+                _ => Outcome::Withdrawn(why),
+            };
+            self.news.push(Input::Ended(question, outcome));
+        }
+    }
+
     fn client_hears(&mut self, message: &Value) {
         let id = message["id"].to_string();
         if message.get("method").is_some() {
             if message.get("id").is_some() {
+                assert!(!self.has_left, "nobody answers {message}");
                 self.asked.push(message.clone());
             } else if message["method"] == "notifications/cancelled" {
                 let gone = &message["params"]["requestId"];
@@ -633,6 +676,7 @@ impl Walk {
             return;
         }
         self.met.answers += 1;
+        self.met.guests += usize::from(self.guests.contains(&id));
         let is_known = self.waits.remove(&id);
         let call = self.calls.remove(&id);
         assert!(

@@ -1,5 +1,7 @@
 //! A request of a client, from when it comes until it is answered.
 
+use tokio_util::sync::DropGuard;
+
 use crate::frame::{Frame, Id, Kind};
 
 /// A stream's number. They are numbered as they are opened.
@@ -14,6 +16,8 @@ pub struct Call {
     pub token: Option<Box<str>>,
     /// The token that the session knows.
     pub followed_by: Option<Box<[u8]>>,
+    /// Another session answers it: dropped, it is taken back there.
+    pub elsewhere: Option<DropGuard>,
 }
 
 /// What a request is for, as far as it matters here.
@@ -27,8 +31,10 @@ pub struct Wants {
     pub opens: bool,
     pub lists_tools: bool,
     pub listens: bool,
-    /// Whether it brings what an earlier one was told to come back with.
-    pub comes_back: bool,
+    /// Whether it came with a name that was given here. Then it is let in after the client has left.
+    pub is_guest: bool,
+    /// Whether it has to be answered in words of the modern era, whichever era this session is of.
+    pub is_modern: bool,
 }
 
 impl Call {
@@ -44,6 +50,7 @@ impl Call {
                 id: None,
                 token: None,
                 followed_by: members.progress_token.map(Into::into),
+                elsewhere: None,
             };
             Some((id, call))
         };
@@ -53,13 +60,13 @@ impl Call {
     /// A request by an id and a token of ours.
     pub fn renamed(
         nth: Nth,
+        ours: Id,
         frame: &Frame,
         wants: &impl Fn(&str) -> Wants,
     ) -> (Frame, Vec<(Id, Self)>) {
         let Some((Kind::Request { id, method }, members)) = frame.peek() else {
             return (frame.clone(), Vec::new());
         };
-        let ours = Id::from(nth);
         let token = members
             .progress_token
             .and_then(|token| str::from_utf8(token).ok());
@@ -69,6 +76,7 @@ impl Call {
             id: Some(id.as_json().into()),
             token: token.map(Into::into),
             followed_by: token.map(|_| ours.as_json().as_bytes().into()),
+            elsewhere: None,
         };
         let mut told = frame.with(&["id"], ours.as_json());
         if token.is_some() {

@@ -2,7 +2,8 @@
 //!
 //! A legacy client opens a session, and has a server of its own for as long as that lasts.
 //! Modern clients open nothing: those of one person that can do the same share one. Nothing is
-//! shared between people. What nobody uses is ended after a while, and there is a bound on all.
+//! shared between people. What nobody uses is ended after a while, and there is a bound on all. A session whose client
+//! has left goes on while somebody may come back by what that client was given (`person`).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,6 +43,8 @@ pub struct Endpoint {
     away: Duration,
     own: Mutex<HashMap<String, (Scope, Arc<Party>)>>,
     shared: Mutex<HashMap<(Scope, String), Arc<Party>>>,
+    /// All of them, and those whose clients have left.
+    parties: Mutex<Vec<Arc<Party>>>,
     people: Mutex<HashMap<Scope, Arc<Person>>>,
     /// Room for messages that are being read, in bytes.
     room: Arc<Semaphore>,
@@ -54,6 +57,9 @@ const MOST_READING: usize = 256 * 1024 * 1024;
 
 /// A session is not ended to make room for another before nobody has used it for so long.
 const ROOM_AFTER: Duration = Duration::from_secs(10);
+
+/// What those are told whose session ends because nobody uses it.
+const UNUSED: &str = "nobody has used this session for long";
 
 /// How often is looked for what nobody uses.
 const SWEEP: Duration = Duration::from_secs(5);
@@ -70,6 +76,7 @@ impl Endpoint {
             away,
             own: Mutex::default(),
             shared: Mutex::default(),
+            parties: Mutex::default(),
             people: Mutex::default(),
             room: Arc::new(Semaphore::new(MOST_READING.max(2 * bounds.message))),
             tasks: TaskTracker::new(),
@@ -90,18 +97,39 @@ impl Endpoint {
     pub fn open(self: &Arc<Self>, principal: &Scope) -> Result<(String, Arc<Party>), Fault> {
         self.make_room()?;
         let id = Token::random().reveal().to_owned();
-        let (seat, party) = Seat::new(Whose::Own, self.person(principal));
-        let mut own = locked(&self.own);
-        self.takes_new()?;
-        own.insert(id.clone(), (principal.clone(), party.clone()));
-        drop(own);
+        let (seat, party) = self.seat(Whose::Own, principal)?;
+        locked(&self.own).insert(id.clone(), (principal.clone(), party.clone()));
         let (endpoint, name) = (self.clone(), id.clone());
-        let attending = (self.attend)(seat);
+        let attended = self.attended(seat, party.clone());
         self.tasks.spawn(async move {
-            attending.await;
+            attended.await;
             locked(&endpoint.own).remove(&name);
         });
         Ok((id, party))
+    }
+
+    /// A new seat, unless we are ending.
+    fn seat(&self, whose: Whose, principal: &Scope) -> Result<(Seat, Arc<Party>), Fault> {
+        let person = self.person(principal);
+        let mut parties = locked(&self.parties);
+        self.takes_new()?;
+        let (seat, party) = Seat::new(whose, person);
+        parties.push(party.clone());
+        Ok((seat, party))
+    }
+
+    /// Attends to a party until it is over.
+    fn attended(
+        self: &Arc<Self>,
+        seat: Seat,
+        party: Arc<Party>,
+    ) -> impl Future<Output = ()> + use<> {
+        let attending = (self.attend)(seat);
+        let endpoint = self.clone();
+        async move {
+            attending.await;
+            locked(&endpoint.parties).retain(|other| !Arc::ptr_eq(other, &party));
+        }
     }
 
     /// The session of an id. That of somebody else is not there.
@@ -109,7 +137,7 @@ impl Endpoint {
         let own = locked(&self.own);
         let (_, party) = own
             .get(id)
-            .filter(|(owner, party)| owner == principal && !party.is_over())
+            .filter(|(owner, party)| owner == principal && !party.has_left())
             .ok_or(Fault::UnknownSession)?;
         Ok(party.clone())
     }
@@ -122,7 +150,7 @@ impl Endpoint {
     ) -> Result<Arc<Party>, Fault> {
         let key = (principal.clone(), client);
         let there = |shared: &HashMap<_, Arc<Party>>| {
-            shared.get(&key).filter(|party| !party.is_over()).cloned()
+            shared.get(&key).filter(|party| !party.has_left()).cloned()
         };
         if let Some(party) = there(&locked(&self.shared)) {
             return Ok(party);
@@ -132,14 +160,13 @@ impl Endpoint {
         if let Some(party) = there(&shared) {
             return Ok(party);
         }
-        self.takes_new()?;
-        let (seat, party) = Seat::new(Whose::Shared, self.person(principal));
+        let (seat, party) = self.seat(Whose::Shared, principal)?;
         shared.insert(key.clone(), party.clone());
         drop(shared);
         let (endpoint, own) = (self.clone(), party.clone());
-        let attending = (self.attend)(seat);
+        let attended = self.attended(seat, party.clone());
         self.tasks.spawn(async move {
-            attending.await;
+            attended.await;
             let mut shared = locked(&endpoint.shared);
             // Another may sit there already.
             if shared
@@ -177,25 +204,21 @@ impl Endpoint {
     pub async fn end(&self, patience: Duration) {
         self.is_ending.store(true, Ordering::Relaxed);
         let answered = async {
-            let is_open = |party: &Arc<Party>| party.waiting() > 0 || party.expects();
+            let is_open = |party: &Arc<Party>| party.waiting() > 0 || party.owes();
             while self.parties().iter().any(is_open) {
                 sleep(GLANCE).await;
             }
         };
         let _ = timeout(patience, answered).await;
         for party in self.parties() {
-            party.close("the gateway is ending");
-            party.leave();
+            party.end("the gateway is ending");
         }
         self.tasks.close();
         self.tasks.wait().await;
     }
 
     fn parties(&self) -> Vec<Arc<Party>> {
-        let own = locked(&self.own);
-        let own: Vec<_> = own.values().map(|(_, party)| party.clone()).collect();
-        let shared = locked(&self.shared);
-        own.into_iter().chain(shared.values().cloned()).collect()
+        locked(&self.parties).clone()
     }
 
     /// Sees to it that there is room for one more.
@@ -206,11 +229,11 @@ impl Endpoint {
             return Ok(());
         }
         let idle = parties.iter().filter(|party| !party.is_over());
-        let idle = idle.filter_map(|party| Some((self.idle_since(party)?, party)));
+        let idle = idle.filter_map(|party| Some((self.idle_since(party, party.owes())?, party)));
         let longest = idle.min_by_key(|(since, _)| *since);
         match longest.filter(|(since, _)| since.elapsed() >= ROOM_AFTER) {
             Some((_, party)) => {
-                party.leave();
+                party.end(UNUSED);
                 Ok(())
             }
             None => Err(Fault::TooMany),
@@ -219,20 +242,20 @@ impl Endpoint {
 
     fn end_idle(&self, now: Instant) {
         for party in self.parties() {
-            let since = self.idle_since(&party);
+            let since = self.idle_since(&party, party.is_named());
             if since.is_some_and(|since| since + self.bounds.idle <= now) {
-                party.leave();
+                party.end(UNUSED);
             }
         }
     }
 
     /// Since when nobody uses a session, nor is expected back.
-    fn idle_since(&self, party: &Party) -> Option<Instant> {
+    fn idle_since(&self, party: &Party, is_expected: bool) -> Option<Instant> {
         let since = party.idle_since()?;
-        match party.expects() {
-            true => Some(since + self.away).filter(|until| *until <= Instant::now()),
-            false => Some(since),
+        if is_expected {
+            return Some(since + self.away).filter(|until| *until <= Instant::now());
         }
+        Some(since)
     }
 }
 
@@ -256,17 +279,32 @@ mod tests {
     use crate::call::{GivenName, Name, NameUse};
     use crate::frame::Frame;
     use crate::transport::front::person::Found;
+    use crate::transport::front::seat::Heard;
     use serde_json::json;
 
     const IDLE: Duration = Duration::from_secs(60);
     const AWAY: Duration = Duration::from_secs(600);
 
+    /// Something to come back by, for what it is not known whether it comes.
+    fn given(used_for: NameUse) -> GivenName {
+        GivenName {
+            name: Name::mint().1,
+            used_for,
+            call: None,
+            until: None,
+            is_owed: true,
+        }
+    }
+
     /// An endpoint whose server answers every call with the same.
     fn endpoint(sessions: usize, answer: &'static str) -> Arc<Endpoint> {
         let attend: Attend = Box::new(move |mut seat| {
             Box::pin(async move {
-                while let Some(frame) = seat.next(true).await {
+                while let Heard::Client(frame) = seat.next(true).await {
                     if let Some((crate::frame::Kind::Request { id, .. }, _)) = frame.peek() {
+                        if answer == "input_required" {
+                            seat.named(given(NameUse::State));
+                        }
                         seat.send(&Frame::result(&id, &json!({"resultType": answer})));
                     }
                 }
@@ -313,6 +351,7 @@ mod tests {
             used_for: NameUse::State,
             call: None,
             until: None,
+            is_owed: true,
         };
         let leads = |person: &Person, used_for| match person.find(name, used_for) {
             Found::Here(found) => Arc::ptr_eq(&found, &party),
@@ -389,8 +428,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_end_waits_for_open_calls_no_longer_than_it_may() {
-        let attend: Attend =
-            Box::new(|mut seat| Box::pin(async move { while seat.next(true).await.is_some() {} }));
+        let attend: Attend = Box::new(|mut seat| {
+            Box::pin(async move { while let Heard::Client(_) = seat.next(true).await {} })
+        });
         let bounds = Bounds {
             sessions: 1,
             idle: IDLE,

@@ -263,7 +263,8 @@ pub fn wants(method: &str, is_loud: bool, takes_events: bool) -> Wants {
         opens: method == "initialize",
         lists_tools: method == "tools/list",
         listens: method == "subscriptions/listen",
-        comes_back: false,
+        is_guest: false,
+        is_modern: false,
     }
 }
 

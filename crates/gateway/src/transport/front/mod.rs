@@ -10,6 +10,8 @@
 mod call;
 mod endpoint;
 mod fault;
+#[cfg(test)]
+mod guests;
 mod headers;
 mod message;
 mod params;
@@ -55,7 +57,8 @@ use streams::{BY_GET, OpenError};
 
 use endpoint::locked;
 pub use endpoint::{Attend, Bounds, Endpoint};
-pub use seat::Seat;
+use seat::Reading;
+pub use seat::{Heard, Seat};
 
 const SESSION: &str = "mcp-session-id";
 
@@ -119,10 +122,6 @@ async fn post(
     match Message::read(&frame, headers)? {
         Message::Modern(modern) => {
             let id = request_id(&frame);
-            // What brings an answer is let in to the end.
-            if !modern.comes_back() {
-                endpoint.takes_new().map_err(|fault| (id.clone(), fault))?;
-            }
             let call = call_modern(endpoint, whom, headers, &frame, modern, accepts);
             call.await.map_err(|fault| (id, fault))
         }
@@ -134,7 +133,6 @@ async fn post(
         }
         Message::Requests => {
             let id = request_id(&frame);
-            endpoint.takes_new().map_err(|fault| (id.clone(), fault))?;
             let call = call(endpoint, whom, headers, &frame, accepts).await;
             call.map_err(|fault| (id, fault))
         }
@@ -158,18 +156,14 @@ async fn call_modern(
 ) -> Result<Response, Fault> {
     let person = endpoint.person(whom);
     if let Some(tool) = &modern.tool {
-        let tools = locked(&person.tools);
-        if tools.has(tool)
-            && let Some(wrong) = tools.mismatch(tool, &arguments(frame), headers)
+        let params = locked(&person.params);
+        if params.has(tool)
+            && let Some(wrong) = params.mismatch(tool, &arguments(frame), headers)
         {
             return Err(Fault::Mismatch(wrong));
         }
     }
-    let comes_back = modern.comes_back();
-    let wants = |method: &str| Wants {
-        comes_back,
-        ..wants(method, modern.is_loud, accepts.events)
-    };
+    let wants = |method: &str| wants(method, modern.is_loud, accepts.events);
     // What it declares and who it says it is may have changed: the state alone says whose call it is.
     let name = modern
         .state
@@ -177,16 +171,22 @@ async fn call_modern(
         .and_then(Value::as_str)
         .and_then(Name::of_ours);
     let found = name.map(|name| person.find(name, NameUse::State));
-    let reading = match found {
-        Some(Found::Here(party)) => match party.call(frame, wants).await {
-            Err(OpenError::Closed(_)) => None,
-            reading => Some(reading?),
-        },
-        Some(Found::Nowhere) | None => None,
+    let retried = |method: &str| Wants {
+        is_guest: true,
+        ..wants(method)
+    };
+    let reading = match (found, person.host(frame)) {
+        (Some(Found::Here(party)), _) => unless_closed(party.call(frame, retried).await)?,
+        (_, Some(host)) => unless_closed(host.call_as_guest(frame, true).await)?,
+        (Some(Found::Nowhere) | None, None) => None,
     };
     let reading = match reading {
         Some(reading) => reading,
         None => {
+            // What may bring an answer is let in to the end.
+            if !modern.comes_back() {
+                endpoint.takes_new()?;
+            }
             let party = endpoint.shared(whom, modern.client)?;
             party.call(frame, wants).await?
         }
@@ -240,13 +240,34 @@ async fn call(
         opens: false,
         ..wants(method, false, accepts.events)
     };
-    let reading = party.call(frame, wants).await?;
+    let visits = match endpoint.person(whom).host(frame) {
+        Some(host) if !Arc::ptr_eq(&host, &party) => {
+            unless_closed(party.call_at(&host, frame, wants).await)?
+        }
+        Some(_) => None,
+        None => {
+            endpoint.takes_new()?;
+            None
+        }
+    };
+    let reading = match visits {
+        Some(reading) => reading,
+        None => party.call(frame, wants).await?,
+    };
     let manner = Manner {
         primed: is_primed(revision),
         is_batch,
         ..Manner::legacy(accepts)
     };
     Ok(reply::answer(reading, manner).await)
+}
+
+/// What a session does with a request that came with a name it gave out; none if the session is over by now.
+fn unless_closed(reading: Result<Reading, OpenError>) -> Result<Option<Reading>, OpenError> {
+    match reading {
+        Err(OpenError::Closed(_)) => Ok(None),
+        reading => reading.map(Some),
+    }
 }
 
 /// The stream for what belongs to no request, or the rest of one that was cut.

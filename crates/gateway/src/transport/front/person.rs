@@ -1,18 +1,26 @@
 //! What the clients of one person share at an endpoint, whichever sessions they have there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, Weak};
 
+use midcall_core::model::AddedTool;
+use serde::Deserialize;
+
 use super::endpoint::locked;
-use super::params::Tools;
+use super::params;
 use super::seat::Party;
-use crate::call::{GivenName, Name, NameUse};
+use crate::call::{GivenName, Name, NameUse, Tools};
+use crate::frame::{Frame, Kind};
 
 /// One person at one endpoint.
 #[derive(Default)]
 pub struct Person {
-    /// What their clients know of the server's tools.
-    pub tools: Mutex<Tools>,
+    /// Which arguments of the server's tools their clients repeat in headers.
+    pub params: Mutex<params::Tools>,
+    /// What their latest sessions learned of the server's tools.
+    pub learned: Mutex<Option<Tools>>,
+    /// Sessions that go on although their clients have left, the one that was left first in front.
+    left: Mutex<VecDeque<Weak<Party>>>,
     /// What their clients were given to come back by, and who sits where it leads to.
     names: Mutex<HashMap<Name, Given>>,
 }
@@ -30,7 +38,59 @@ pub enum Found {
     Nowhere,
 }
 
+/// How many sessions of a person go on at an endpoint although their clients have left. Each may have a process.
+pub const MOST_LEFT: usize = 32;
+
+/// What those are told who wait for a session that made room for others.
+const MADE_ROOM: &str = "too many results wait to be collected here: the oldest were given up";
+
+/// The arguments of the added tools that name something.
+#[derive(Deserialize)]
+struct Brought {
+    claim: Option<String>,
+    #[serde(rename = "elicitId")]
+    question: Option<String>,
+}
+
 impl Person {
+    /// The session that gave out what a call of one of the added tools brings. A tool of the server may have the same name:
+    /// it gets every call that brings nothing of ours.
+    pub fn host(&self, frame: &Frame) -> Option<Arc<Party>> {
+        #[derive(Deserialize)]
+        struct Params {
+            arguments: Brought,
+        }
+        let (Kind::Request { method, .. }, members) = frame.peek()? else {
+            return None;
+        };
+        if method != "tools/call" {
+            return None;
+        }
+        let name: String = serde_json::from_slice(members.name?).ok()?;
+        let tool = AddedTool::of_name(&name)?;
+        let Params { arguments } = serde_json::from_slice(members.params?).ok()?;
+        let (secret, used_for) = match tool {
+            AddedTool::Await => (arguments.claim, NameUse::Claim),
+            AddedTool::Send => (arguments.question, NameUse::Question),
+        };
+        match self.find(Name::of_ours(&secret?)?, used_for) {
+            Found::Here(party) => Some(party),
+            Found::Nowhere => None,
+        }
+    }
+
+    /// A session goes on although its client has left. The oldest of too many ends.
+    pub fn keeps(&self, party: &Arc<Party>) {
+        let mut left = locked(&self.left);
+        left.retain(|party| party.upgrade().is_some_and(|party| !party.is_over()));
+        left.push_back(Arc::downgrade(party));
+        let oldest = (left.len() > MOST_LEFT).then(|| left.pop_front()).flatten();
+        drop(left);
+        if let Some(oldest) = oldest.and_then(|oldest| oldest.upgrade()) {
+            oldest.end(MADE_ROOM);
+        }
+    }
+
     /// Who gave out a name for this use.
     pub fn find(&self, name: Name, used_for: NameUse) -> Found {
         let names = locked(&self.names);

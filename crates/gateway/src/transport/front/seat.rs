@@ -4,8 +4,12 @@
 //! there: one client with a session of its own, or several that know nothing of each other.
 //! What a client says goes into the seat in order; what the session says goes onto the streams
 //! of the party, where each [`Reading`] waits for it.
+//!
+//! A client may leave before its session is over: then only guests are heard, who come from other sessions of the same
+//! person with what was given out here.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -18,15 +22,29 @@ use super::message::Tells;
 use super::person::Person;
 use super::stream::{Event, Next};
 use super::streams::{OpenError, Streams, Whose};
-use crate::call::{GivenName, Name};
+use crate::call::{GivenName, Name, Tools};
 use crate::frame::{Frame, Id};
 
 /// What the session's task holds. Dropping it ends the party: whoever waits is told.
 pub struct Seat {
     party: Arc<Party>,
     said: UnboundedReceiver<Said>,
-    /// What was given out here to come back by.
-    names: HashSet<Name>,
+    /// True once it was heard that the client has left.
+    has_left: bool,
+    /// What was given out here to come back by, and whether the client hasn't got what it is for.
+    names: HashMap<Name, bool>,
+}
+
+/// What is heard at a seat.
+pub enum Heard {
+    /// A message of a client.
+    Client(Frame),
+    /// A request of another session, which brings what was given out here.
+    Guest(Frame),
+    /// The client has left. Guests may still come.
+    Left,
+    /// Nobody can come any more.
+    Gone,
 }
 
 /// The clients of one seat.
@@ -37,12 +55,23 @@ pub struct Party {
     room: Arc<Semaphore>,
     /// Somebody took what waited for them.
     taken: Notify,
-    /// The clients are gone: they said so, or were not heard of for long.
-    leaving: CancellationToken,
+    /// The clients have left: they said so. Guests may come.
+    left: CancellationToken,
+    /// Nobody is let in any more.
+    closed: CancellationToken,
     /// The session is over.
     over: CancellationToken,
+    names: NameCount,
     used: Mutex<Instant>,
     person: Arc<Person>,
+}
+
+/// How many names lead to a session.
+#[derive(Default)]
+struct NameCount {
+    all: AtomicUsize,
+    /// Those given for what the client hasn't got.
+    owed: AtomicUsize,
 }
 
 /// Somebody reads a stream until this is dropped.
@@ -52,8 +81,8 @@ pub struct Reading {
     reader: u64,
 }
 
-/// A message, and the room it takes.
-type Said = (Frame, Option<OwnedSemaphorePermit>);
+/// What is on its way to the session, and the room it takes.
+type Said = (Heard, Option<OwnedSemaphorePermit>);
 
 /// How many messages of clients may wait to be heard.
 const MOST_WAITING: usize = 64;
@@ -62,6 +91,9 @@ const PLACE: usize = 1024 * 1024;
 
 /// What those are told whose session is over, unless it said something better.
 const OVER: &str = "the server has ended";
+
+/// What a client is told that left while its requests were open.
+const LEFT: &str = "the session has ended";
 
 impl Seat {
     /// A seat, and who sits there: clients of one person.
@@ -72,27 +104,63 @@ impl Seat {
             said: to_session,
             room: Arc::new(Semaphore::new(MOST_WAITING)),
             taken: Notify::new(),
-            leaving: CancellationToken::new(),
+            left: CancellationToken::new(),
+            closed: CancellationToken::new(),
             over: CancellationToken::new(),
+            names: NameCount::default(),
             used: Mutex::new(Instant::now()),
             person,
         });
         let seat = Self {
             party: party.clone(),
             said,
-            names: HashSet::new(),
+            has_left: false,
+            names: HashMap::new(),
         };
         (seat, party)
     }
 
-    /// What a client says next, if somebody `hears`; none once they are gone. Nothing is lost
-    /// when waiting is given up.
-    pub async fn next(&mut self, hears: bool) -> Option<Frame> {
-        tokio::select! {
-            biased;
-            () = self.party.leaving.cancelled() => None,
-            said = self.said.recv(), if hears => said.map(|(frame, _)| frame),
+    /// What comes next, if somebody `hears`. What a client said before it left comes first, and that it left comes
+    /// whoever hears. Nothing is lost when waiting is given up.
+    pub async fn next(&mut self, hears: bool) -> Heard {
+        loop {
+            let leaves = self.party.left.is_cancelled() && !self.has_left;
+            tokio::select! {
+                biased;
+                () = self.party.closed.cancelled() => return Heard::Gone,
+                said = self.said.recv(), if hears || leaves => {
+                    let heard = said.map_or(Heard::Gone, |(heard, _)| heard);
+                    self.has_left |= matches!(heard, Heard::Left);
+                    return heard;
+                }
+                () = self.party.left.cancelled(), if !leaves && !self.has_left => {}
+            }
         }
+    }
+
+    /// Lets nobody in but guests from now on.
+    pub fn leave(&self) {
+        self.party.leave();
+    }
+
+    /// True while something waits to be heard.
+    pub fn is_heard(&self) -> bool {
+        !self.said.is_empty()
+    }
+
+    /// The session goes on without its client.
+    pub fn stays(&self) {
+        self.party.person.keeps(&self.party);
+    }
+
+    /// What earlier sessions of this person learned of the server's tools.
+    pub fn learned(&self) -> Option<Tools> {
+        locked(&self.party.person.learned).clone()
+    }
+
+    /// More is known of the server's tools.
+    pub fn learns(&self, tools: Tools) {
+        *locked(&self.party.person.learned) = Some(tools);
     }
 
     /// Tells the clients something.
@@ -120,13 +188,24 @@ impl Seat {
     /// A client was given something to come back by. Whoever does so is led here.
     pub fn named(&mut self, given: GivenName) {
         self.party.person.named(&self.party, &given);
-        self.names.insert(given.name);
+        let before = self.names.insert(given.name, given.is_owed);
+        self.counts(before, Some(given.is_owed));
     }
 
     /// A name leads nowhere any more.
     pub fn unnamed(&mut self, name: Name) {
-        self.names.remove(&name);
+        let before = self.names.remove(&name);
         self.party.person.unnamed(name);
+        self.counts(before, None);
+    }
+
+    /// Counts the names for what is owed, of which one was owed before or is now.
+    fn counts(&self, before: Option<bool>, now: Option<bool>) {
+        let (before, now) = (before == Some(true), now == Some(true));
+        let names = &self.party.names;
+        names.owed.fetch_add(now.into(), Ordering::Relaxed);
+        names.owed.fetch_sub(before.into(), Ordering::Relaxed);
+        names.all.store(self.names.len(), Ordering::Relaxed);
     }
 
     /// True if several clients may sit here.
@@ -154,7 +233,7 @@ impl Seat {
 impl Drop for Seat {
     fn drop(&mut self) {
         self.party.over.cancel();
-        for name in &self.names {
+        for name in self.names.keys() {
             self.party.person.unnamed(*name);
         }
         self.party.streams().close_all(OVER);
@@ -168,19 +247,61 @@ impl Party {
         frame: &Frame,
         wants: impl Fn(&str) -> Wants,
     ) -> Result<Reading, OpenError> {
+        self.say(frame, wants, Heard::Client).await
+    }
+
+    /// Calls one of the added tools from another session, with what was given out here.
+    pub async fn call_as_guest(
+        self: &Arc<Self>,
+        frame: &Frame,
+        is_modern: bool,
+    ) -> Result<Reading, OpenError> {
+        let wants = |_: &str| Wants {
+            is_guest: true,
+            is_modern,
+            ..Wants::default()
+        };
+        self.say(frame, wants, Heard::Guest).await
+    }
+
+    async fn say(
+        self: &Arc<Self>,
+        frame: &Frame,
+        wants: impl Fn(&str) -> Wants,
+        heard: fn(Frame) -> Heard,
+    ) -> Result<Reading, OpenError> {
         let room = self.room_for(frame).await;
         let mut streams = self.streams();
         let (nth, told) = streams.open(frame, wants)?;
         let reader = streams.enter(nth).unwrap_or_default();
         // While they are locked: what is said first is heard first.
-        let _ = self.said.send((told, room));
+        let _ = self.said.send((heard(told), room));
         drop(streams);
-        self.touch();
-        Ok(Reading {
-            party: self.clone(),
-            nth,
-            reader,
-        })
+        Ok(self.reading(nth, reader))
+    }
+
+    /// Has a request answered by another session, which gave out what it brings. Else it is as any other request here:
+    /// the client may come back to its stream, and may take it back.
+    pub async fn call_at(
+        self: &Arc<Self>,
+        host: &Arc<Self>,
+        frame: &Frame,
+        wants: impl Fn(&str) -> Wants,
+    ) -> Result<Reading, OpenError> {
+        let mut guest = host.call_as_guest(frame, false).await?;
+        let taken_back = CancellationToken::new();
+        let mut streams = self.streams();
+        let (nth, _) = streams.open(frame, wants)?;
+        streams.is_elsewhere(nth, taken_back.clone().drop_guard());
+        let reader = streams.enter(nth).unwrap_or_default();
+        drop(streams);
+        let party = self.clone();
+        tokio::spawn(taken_back.run_until_cancelled_owned(async move {
+            while let Some(event) = guest.next().await {
+                party.streams().send(&Frame::new(event.data), None);
+            }
+        }));
+        Ok(self.reading(nth, reader))
     }
 
     /// Waits until there is room for a message to wait in: the longer it is, the more it takes.
@@ -192,12 +313,19 @@ impl Party {
     /// Says something that wants no answer.
     pub async fn tell(&self, frame: Frame, what: &Tells) {
         let room = self.room_for(&frame).await;
-        match what {
-            Tells::Answer(id) => self.streams().answered(id),
+        let was_elsewhere = match what {
+            Tells::Answer(id) => {
+                self.streams().answered(id);
+                false
+            }
             Tells::Cancel(id) => self.streams().cancelled(id),
-            Tells::News => {}
+            Tells::News => false,
+        };
+        let streams = self.streams(); // A client says nothing after it has left.
+        if !was_elsewhere && !self.has_left() {
+            let _ = self.said.send((Heard::Client(frame), room));
         }
-        let _ = self.said.send((frame, room));
+        drop(streams);
         self.touch();
     }
 
@@ -226,19 +354,32 @@ impl Party {
         }
     }
 
-    /// The clients go.
+    /// The clients leave. Only guests are let in from now on.
     pub fn leave(&self) {
-        self.leaving.cancel();
+        let mut streams = self.streams();
+        streams.client_leaves(LEFT);
+        if !self.left.is_cancelled() {
+            // While they are locked: what was said before is heard before.
+            let _ = self.said.send((Heard::Left, None));
+            self.left.cancel();
+        }
     }
 
-    /// Whether the session is over, or will be.
-    pub fn is_over(&self) -> bool {
-        self.over.is_cancelled() || self.leaving.is_cancelled()
-    }
-
-    /// Tells whoever waits why nothing more comes.
-    pub fn close(&self, why: &str) {
+    /// Ends the session, and tells whoever waits why nothing more comes.
+    pub fn end(&self, why: &str) {
         self.streams().close_all(why);
+        self.left.cancel();
+        self.closed.cancel();
+    }
+
+    /// Whether the clients have left: nobody else is let in by the session's id.
+    pub fn has_left(&self) -> bool {
+        self.left.is_cancelled() || self.over.is_cancelled()
+    }
+
+    /// Whether the session is over, or will be: not even guests are let in.
+    pub fn is_over(&self) -> bool {
+        self.over.is_cancelled() || self.closed.is_cancelled()
     }
 
     /// Since when nobody used it; none while somebody does.
@@ -247,9 +388,14 @@ impl Party {
         is_idle.then(|| *locked(&self.used))
     }
 
-    /// Whether somebody was told to come back.
-    pub fn expects(&self) -> bool {
-        self.streams().expects()
+    /// Whether somebody may come back by something that was given out here.
+    pub fn is_named(&self) -> bool {
+        self.names.all.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether a client was told to come back, and hasn't got yet what it was told to come back for.
+    pub fn owes(&self) -> bool {
+        self.names.owed.load(Ordering::Relaxed) > 0
     }
 
     /// How many requests wait for an answer.
@@ -269,7 +415,8 @@ impl Party {
     /// Tells the session that some requests need no answer any more.
     fn give_up(&self, requests: Vec<Id>) {
         for id in requests {
-            let _ = self.said.send((Frame::cancelled(&id), None));
+            let cancelled = Frame::cancelled(&id);
+            let _ = self.said.send((Heard::Client(cancelled), None));
         }
     }
 }

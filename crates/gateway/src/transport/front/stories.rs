@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::message::{Tells, wants};
-use super::seat::{Party, Reading, Seat};
+use super::seat::{Heard, Party, Reading, Seat};
 use super::streams::{BY_GET, OpenError, Whose};
 use crate::frame::{Frame, Id};
 
@@ -26,12 +26,14 @@ async fn call(party: &Arc<Party>, request: &Frame) -> Reading {
     party.call(request, wants).await.unwrap()
 }
 
-async fn heard(seat: &mut Seat) -> Value {
-    let frame = seat.next(true).await.expect("somebody says something");
+pub async fn heard(seat: &mut Seat) -> Value {
+    let (Heard::Client(frame) | Heard::Guest(frame)) = seat.next(true).await else {
+        panic!("somebody says something");
+    };
     serde_json::from_slice(&frame.into_bytes()).unwrap()
 }
 
-async fn read(reading: &mut Reading) -> Value {
+pub async fn read(reading: &mut Reading) -> Value {
     let event = reading.next().await.expect("something comes");
     serde_json::from_slice(&event.data).unwrap()
 }
@@ -94,7 +96,7 @@ async fn whoever_shares_a_seat_and_goes_gives_up_what_they_asked() {
     drop(stays);
     party.leave();
     assert!(
-        seat.next(true).await.is_none(),
+        matches!(seat.next(true).await, Heard::Left),
         "what was answered is not taken back"
     );
 }

@@ -104,6 +104,11 @@ impl Stream {
         was_reader
     }
 
+    /// Whether what was read is kept for a client that comes back.
+    pub fn keeps(&self) -> bool {
+        self.keeps
+    }
+
     pub fn is_read(&self) -> bool {
         self.reader.is_some()
     }

@@ -7,7 +7,8 @@
 //! opened by GET, whether it has done so already or not.
 //!
 //! Clients that know nothing of each other may use the same ids at the same time, so on a seat
-//! that they share every request gets an id and a token of ours.
+//! that they share every request gets an id and a token of ours. So does a guest on any seat: a request of another
+//! session that came with a name which was given here. It hears of nothing but its own call.
 //!
 //! In: [`Streams::open`], [`Streams::send`]. Out: [`Stream`]s. It does no I/O.
 
@@ -16,13 +17,15 @@ use std::sync::Arc;
 
 use midcall_core::wire::{code, member};
 use serde_json::{Value, json};
+use tokio_util::sync::DropGuard;
 
 use super::call::{Call, Nth, Wants};
 use super::endpoint::locked;
 use super::person::Person;
 use super::stream::{Next, Stream};
-use super::words::{SUBSCRIPTION, flat, has_subscription, says_come_back, subscription};
-use crate::frame::{Frame, Id, Kind, Members};
+use super::words::{SUBSCRIPTION, flat, has_subscription, subscription};
+use crate::frame::{Frame, Id, Kind, Members, OwnIds};
+use crate::leg::client::modern;
 
 /// Who sits there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,12 +53,22 @@ pub struct Streams {
     /// Streams whose readers others would have to wait for.
     slow: Vec<Nth>,
     person: Arc<Person>,
-    /// Why nothing is taken any more.
-    closed: Option<String>,
+    admits: Admits,
     /// Whether the client could not be opened.
     failed: bool,
-    /// How often a client was told to come back for a result, and has not.
-    expected: usize,
+    own_ids: OwnIds,
+}
+
+/// Whose requests are taken, and why no others.
+enum Admits {
+    All,
+    /// Those of other sessions: the client has left.
+    Guests {
+        why: String,
+    },
+    Nobody {
+        why: String,
+    },
 }
 
 /// Why a request is not taken.
@@ -96,9 +109,9 @@ impl Streams {
             over: VecDeque::new(),
             slow: Vec::new(),
             person,
-            closed: None,
+            admits: Admits::All,
             failed: false,
-            expected: 0,
+            own_ids: OwnIds::default(),
         }
     }
 
@@ -109,17 +122,23 @@ impl Streams {
         frame: &Frame,
         wants: impl Fn(&str) -> Wants,
     ) -> Result<(Nth, Frame), OpenError> {
-        if let Some(why) = &self.closed {
-            return Err(OpenError::Closed(why.clone()));
+        let is_guest = wants("").is_guest;
+        match &self.admits {
+            Admits::All => {}
+            Admits::Guests { .. } if is_guest => {}
+            Admits::Guests { why } | Admits::Nobody { why } => {
+                return Err(OpenError::Closed(why.clone()));
+            }
         }
         let most = match self.whose {
             Whose::Own => MOST_OWN,
             Whose::Shared => MOST_OPEN,
         };
         let nth = self.count + 1;
-        let (told, calls) = match self.whose {
-            Whose::Own => (frame.clone(), Call::verbatim(nth, frame, &wants)),
-            Whose::Shared => Call::renamed(nth, frame, &wants),
+        let (told, calls) = match (self.whose, is_guest) {
+            (Whose::Own, false) => (frame.clone(), Call::verbatim(nth, frame, &wants)),
+            (Whose::Own, true) => Call::renamed(nth, self.own_ids.fresh(), frame, &wants),
+            (Whose::Shared, _) => Call::renamed(nth, Id::from(nth), frame, &wants),
         };
         let ids: HashSet<&Id> = calls.iter().map(|(id, _)| id).collect();
         if ids.len() < calls.len() || ids.iter().any(|id| self.calls.contains_key(*id)) {
@@ -129,14 +148,12 @@ impl Streams {
             return Err(OpenError::TooMany);
         }
         self.count = nth;
-        self.open.insert(nth, Stream::new(self.whose == Whose::Own));
+        let keeps = self.whose == Whose::Own && !is_guest;
+        self.open.insert(nth, Stream::new(keeps));
         for (id, call) in calls {
             if let Some(token) = &call.followed_by {
                 self.tokens.insert(token.clone(), id.clone());
             }
-            self.expected = self
-                .expected
-                .saturating_sub(usize::from(call.wants.comes_back));
             self.calls.insert(id, call);
         }
         Ok((nth, told))
@@ -179,10 +196,9 @@ impl Streams {
             return; // Its client has gone, or has its answer.
         };
         if call.wants.lists_tools {
-            locked(&self.person.tools).learn(members);
+            locked(&self.person.params).learn(members);
         }
         self.failed |= call.wants.opens && members.error.is_some();
-        self.expected += usize::from(members.result.is_some_and(says_come_back));
         let mut told = frame.clone();
         if let Some(id) = &call.id {
             if call.wants.listens && has_subscription(members) {
@@ -190,6 +206,9 @@ impl Streams {
                 told = told.with(&path, id).unwrap_or(told);
             }
             told = told.with(&["id"], id).unwrap_or(told);
+        }
+        if call.wants.is_modern {
+            told = modern::result(&told, false);
         }
         self.push(call.stream, &told, true);
         self.end_if_last(call.stream);
@@ -271,7 +290,7 @@ impl Streams {
     fn push(&mut self, nth: Nth, frame: &Frame, is_answer: bool) {
         if let Some(stream) = self.open.get_mut(&nth) {
             stream.push(flat(frame), is_answer);
-            if self.whose == Whose::Shared && !is_answer && stream.backlog() > TOO_SLOW {
+            if !stream.keeps() && !is_answer && stream.backlog() > TOO_SLOW {
                 self.slow.push(nth);
             }
         }
@@ -282,10 +301,20 @@ impl Streams {
         self.asked.remove(id);
     }
 
-    /// The client takes a request back: no answer will come.
-    pub fn cancelled(&mut self, id: &Id) {
-        if let Some(call) = self.close(id) {
+    /// The client takes a request back: no answer will come. True if another session was to answer it.
+    pub fn cancelled(&mut self, id: &Id) -> bool {
+        let call = self.close(id);
+        if let Some(call) = &call {
             self.end_if_last(call.stream);
+        }
+        call.is_some_and(|call| call.elsewhere.is_some())
+    }
+
+    /// Another session answers the request on a stream. It is dropped there if the client takes it back.
+    pub fn is_elsewhere(&mut self, nth: Nth, taking_back: DropGuard) {
+        let call = self.calls.values_mut().find(|call| call.stream == nth);
+        if let Some(call) = call {
+            call.elsewhere = Some(taking_back);
         }
     }
 
@@ -301,9 +330,9 @@ impl Streams {
     fn end(&mut self, nth: Nth) {
         if let Some(stream) = self.open.get_mut(&nth) {
             stream.end();
-        }
-        if self.whose == Whose::Own {
-            self.over.push_back(nth);
+            if stream.keeps() {
+                self.over.push_back(nth);
+            }
         }
         self.asked.retain(|_, at| *at != nth);
         while self.over.len() > MOST_OVER || self.over_bytes() > MOST_OVER_BYTES {
@@ -349,11 +378,12 @@ impl Streams {
 
     /// A reader goes. The requests that are given up by that, where nobody comes back.
     pub fn leave(&mut self, nth: Nth, reader: u64) -> Vec<Id> {
-        let has_left = (self.open.get_mut(&nth)).is_some_and(|stream| stream.leave(reader));
-        if !has_left || self.whose == Whose::Own {
-            return Vec::new();
+        let stream = self.open.get_mut(&nth);
+        let is_forgotten = stream.is_some_and(|stream| stream.leave(reader) && !stream.keeps());
+        match is_forgotten {
+            true => self.forget(nth),
+            false => Vec::new(),
         }
-        self.forget(nth)
     }
 
     /// A stream whose client has everything, or wants nothing any more: the requests that were
@@ -374,7 +404,8 @@ impl Streams {
 
     /// Whether the server is to be read no more for now.
     pub fn is_full(&self) -> bool {
-        self.whose == Whose::Own && self.open.values().any(|stream| stream.backlog() >= FULL)
+        let is_full = |stream: &Stream| stream.keeps() && stream.backlog() >= FULL;
+        self.open.values().any(is_full)
     }
 
     /// Lets go of readers that others would have to wait for: the requests given up by that.
@@ -396,10 +427,6 @@ impl Streams {
             .count()
     }
 
-    pub fn expects(&self) -> bool {
-        self.expected > 0
-    }
-
     /// Whether the client could not be opened: its seat is of no use.
     pub fn has_failed(&self) -> bool {
         self.failed
@@ -407,11 +434,45 @@ impl Streams {
 
     /// Tells everybody why it is over, and takes nothing any more.
     pub fn close_all(&mut self, why: &str) {
-        if self.closed.is_some() {
+        if matches!(self.admits, Admits::Nobody { .. }) {
             return;
         }
-        for id in self.calls.keys().cloned().collect::<Vec<_>>() {
-            let listens = self.calls.get(&id).is_some_and(|call| call.wants.listens);
+        self.answer_all(why, |_| true);
+        for stream in self.open.values_mut() {
+            stream.end();
+        }
+        self.admits = Admits::Nobody {
+            why: why.to_owned(),
+        };
+    }
+
+    /// The client leaves: it is told why nothing more comes, and only guests are let in.
+    pub fn client_leaves(&mut self, why: &str) {
+        if !matches!(self.admits, Admits::All) {
+            return;
+        }
+        self.answer_all(why, |call| !call.wants.is_guest);
+        let guests: HashSet<Nth> = self.calls.values().map(|call| call.stream).collect();
+        for (_, stream) in self
+            .open
+            .iter_mut()
+            .filter(|(nth, _)| !guests.contains(nth))
+        {
+            stream.end();
+        }
+        self.asked.clear();
+        self.admits = Admits::Guests {
+            why: why.to_owned(),
+        };
+    }
+
+    /// Answers some of the open requests, whose results nobody will bring.
+    fn answer_all(&mut self, why: &str, is_one: impl Fn(&Call) -> bool) {
+        let calls = self.calls.iter().filter(|(_, call)| is_one(call));
+        let calls: Vec<_> = calls
+            .map(|(id, call)| (id.clone(), call.wants.listens))
+            .collect();
+        for (id, listens) in calls {
             let answer = if listens {
                 let over = json!({(member::RESULT_TYPE): "complete", "_meta": {SUBSCRIPTION: Value::Null}});
                 Frame::result(&id, &over)
@@ -420,9 +481,5 @@ impl Streams {
             };
             self.send(&answer, None);
         }
-        for stream in self.open.values_mut() {
-            stream.end();
-        }
-        self.closed = Some(why.to_owned());
     }
 }

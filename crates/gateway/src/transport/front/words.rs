@@ -1,19 +1,11 @@
 //! What messages say that matters to the streams they go on.
 
-use midcall_core::wire::{ElicitationPending, InputRequiredResult, meta};
 use serde_json::Value;
 
 use crate::frame::{Frame, Id, Members};
 
 /// Where a notification says which subscription it belongs to.
 pub const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
-
-/// What a result has that is not the last word on its call.
-const COME_BACK: [&str; 3] = [
-    InputRequiredResult::RESULT_TYPE,
-    meta::WAITING,
-    ElicitationPending::MEMBER,
-];
 
 /// Which subscription a notification belongs to.
 pub fn subscription(members: &Members<'_>) -> Option<Id> {
@@ -22,12 +14,6 @@ pub fn subscription(members: &Members<'_>) -> Option<Id> {
         .filter(|params| mentions_subscription(params))?;
     let params: Value = serde_json::from_slice(params).ok()?;
     Id::read(params["_meta"].get(SUBSCRIPTION)?.to_string().as_bytes())
-}
-
-/// Whether a result is not the last word on its call.
-pub fn says_come_back(result: &[u8]) -> bool {
-    let says = |word: &&str| memchr::memmem::find(result, word.as_bytes()).is_some();
-    COME_BACK.iter().any(says)
 }
 
 pub fn has_subscription(members: &Members<'_>) -> bool {
