@@ -173,7 +173,6 @@ describe("clients that open a session for every request", { concurrency: AT_ONCE
     const second = messages(await stays.post({ id: 7, method: "tools/call", params }));
     for (const told of [first, second]) assert.equal((await told.next()).value.params.progressToken, "mine");
     going.abort();
-    await stays.post({ id: 8, method: "ping" });
     await person.accept((await person.sees(QUESTION)).id, HERE);
     for await (const told of second) if (told.id === 7) assert.deepEqual(text(told)[0].result.content, HERE);
     assert.deepEqual(text(await collected(url, claim))[0].result.content, HERE);

@@ -3,14 +3,14 @@
 use crate::frame::{Frame, Id};
 use crate::session::{GivenName, Input, Name, Tools};
 use crate::transport::Pipes;
-use crate::transport::front::{Heard, Seat};
+use crate::transport::front::{ClientEvent, Inbox};
 use crate::transport::server::Received;
 
 /// A client on two pipes, or clients that come over HTTP.
 #[expect(clippy::large_enum_variant, reason = "there is one per session")]
 pub enum ClientEnd {
     Pipes(Pipes),
-    Seat(Seat),
+    Inbox(Inbox),
 }
 
 /// What comes from the client's end.
@@ -31,38 +31,38 @@ impl ClientEnd {
     pub fn send(&mut self, frame: Frame, during: Option<&Id>, is_own: bool) {
         match self {
             Self::Pipes(pipes) => pipes.send(frame, is_own),
-            Self::Seat(seat) => match during {
-                Some(request) => seat.send_in(&frame, request),
-                None => seat.send(&frame),
+            Self::Inbox(inbox) => match during {
+                Some(request) => inbox.send_in(&frame, request),
+                None => inbox.send(&frame),
             },
         }
     }
 
     /// The client was given something to come back by. On pipes there is only one way.
     pub fn named(&mut self, given: GivenName) {
-        if let Self::Seat(seat) = self {
-            seat.named(given);
+        if let Self::Inbox(inbox) = self {
+            inbox.named(given);
         }
     }
 
     /// A name leads nowhere any more.
     pub fn unnamed(&mut self, name: Name) {
-        if let Self::Seat(seat) = self {
-            seat.unnamed(name);
+        if let Self::Inbox(inbox) = self {
+            inbox.unnamed(name);
         }
     }
 
     /// More is known of the server's tools. On pipes there is no other session to tell.
     pub fn learns(&mut self, tools: Tools) {
-        if let Self::Seat(seat) = self {
-            seat.learns(tools);
+        if let Self::Inbox(inbox) = self {
+            inbox.learns(tools);
         }
     }
 
     /// The session goes on without the client, for those who come back by a name.
     pub fn stays(&self) {
-        if let Self::Seat(seat) = self {
-            seat.stays();
+        if let Self::Inbox(inbox) = self {
+            inbox.stays();
         }
     }
 
@@ -70,8 +70,8 @@ impl ClientEnd {
     pub fn leave(&self) -> bool {
         match self {
             Self::Pipes(_) => false,
-            Self::Seat(seat) => {
-                seat.leave();
+            Self::Inbox(inbox) => {
+                inbox.leave();
                 true
             }
         }
@@ -79,7 +79,7 @@ impl ClientEnd {
 
     /// True while something is still to be heard from those who came back by a name.
     pub fn is_heard(&self) -> bool {
-        matches!(self, Self::Seat(seat) if seat.is_heard())
+        matches!(self, Self::Inbox(inbox) if inbox.is_heard())
     }
 
     /// Writes what the client takes at once.
@@ -93,7 +93,7 @@ impl ClientEnd {
     pub fn is_full(&self) -> bool {
         match self {
             Self::Pipes(pipes) => pipes.is_full(),
-            Self::Seat(seat) => seat.is_full(),
+            Self::Inbox(inbox) => inbox.is_full(),
         }
     }
 
@@ -101,7 +101,7 @@ impl ClientEnd {
     pub fn is_flooded(&self) -> bool {
         match self {
             Self::Pipes(pipes) => pipes.is_flooded(),
-            Self::Seat(_) => false, // It disconnects clients that don't read.
+            Self::Inbox(_) => false, // It disconnects clients that don't read.
         }
     }
 
@@ -117,17 +117,17 @@ impl ClientEnd {
                 Received::Nothing | Received::Unreached(_) => FromClient::Nothing,
                 Received::Gone => FromClient::Gone,
             },
-            Self::Seat(seat) => {
-                let (is_full, taken) = (seat.is_full(), seat.taken());
+            Self::Inbox(inbox) => {
+                let (is_full, taken) = (inbox.is_full(), inbox.taken());
                 let heard = tokio::select! {
-                    heard = seat.next(hears) => heard,
+                    heard = inbox.next(hears) => heard,
                     () = taken, if is_full => return FromClient::Nothing,
                 };
                 match heard {
-                    Heard::Client(frame) => FromClient::Input(Input::Client(frame)),
-                    Heard::Guest(frame) => FromClient::Input(Input::Guest(frame)),
-                    Heard::Left => FromClient::Input(Input::ClientLeft),
-                    Heard::Gone => FromClient::Gone,
+                    ClientEvent::Client(frame) => FromClient::Input(Input::Client(frame)),
+                    ClientEvent::Guest(frame) => FromClient::Input(Input::Guest(frame)),
+                    ClientEvent::Left => FromClient::Input(Input::ClientLeft),
+                    ClientEvent::Gone => FromClient::Gone,
                 }
             }
         }
@@ -137,7 +137,7 @@ impl ClientEnd {
     pub async fn close(self) {
         match self {
             Self::Pipes(mut pipes) => pipes.close().await,
-            Self::Seat(seat) => drop(seat), // Its streams go on without it.
+            Self::Inbox(inbox) => drop(inbox), // Its streams go on without it.
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::printer::Printer;
 use crate::relay::{ClientEnd, Page, Relay, Room, Servers};
 use crate::session::Session;
 use crate::times::DRAIN;
-use crate::transport::front::{self, Attend, Endpoint, Seat};
+use crate::transport::front::{self, Attend, Endpoint, Inbox};
 
 /// How long a client may take to come back once its person has answered: as long as results are kept.
 const COMING_BACK: Duration = Duration::from_secs(10 * 60);
@@ -94,31 +94,31 @@ async fn readyz(Extension(endpoints): Extension<Arc<Vec<Arc<Endpoint>>>>) -> imp
 /// Attends to whoever sits down at a server.
 fn attend(server: Hosted, room: Room, errors: Printer) -> Attend {
     let server = Arc::new(server);
-    Box::new(move |seat| {
-        let one = sit(server.clone(), room.clone(), errors.clone(), seat);
+    Box::new(move |inbox| {
+        let one = sit(server.clone(), room.clone(), errors.clone(), inbox);
         Box::pin(one)
     })
 }
 
-async fn sit(server: Arc<Hosted>, room: Room, errors: Printer, seat: Seat) {
+async fn sit(server: Arc<Hosted>, room: Room, errors: Printer, inbox: Inbox) {
     let servers = match Servers::open(server.address.clone(), server.bounds.message) {
         Ok(servers) => servers,
         Err(error) => {
             let why = format!("{:#}", anyhow::Error::from(error));
             tracing::error!(server = server.name, "{why}");
-            return seat.end(&why);
+            return inbox.end(&why);
         }
     };
     let mut session = Session::new(server.setup.clone(), server.era);
-    if let Some(tools) = seat.learned() {
+    if let Some(tools) = inbox.learned() {
         session = session.knowing(tools);
     }
-    if seat.is_shared() {
+    if inbox.is_shared() {
         session = session.shared();
     }
     let relay = Relay {
         session,
-        client: ClientEnd::Seat(seat),
+        client: ClientEnd::Inbox(inbox),
         servers,
         page: Page::new(room, &server.setup),
         errors,

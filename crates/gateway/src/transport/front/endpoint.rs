@@ -17,13 +17,13 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::task::TaskTracker;
 
 use super::fault::Fault;
+use super::inbox::{Clients, Inbox};
 use super::person::Person;
-use super::seat::{Party, Seat};
-use super::streams::Whose;
+use super::streams::Tenancy;
 use crate::token::Token;
 
-/// Attends to whoever sits down, until they or the server are gone.
-pub type Attend = Box<dyn Fn(Seat) -> BoxFuture<'static, ()> + Send + Sync>;
+/// Attends to clients at their inbox, until they or the server are gone.
+pub type Attend = Box<dyn Fn(Inbox) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// How much there may be.
 #[derive(Clone, Copy, Debug)]
@@ -41,10 +41,10 @@ pub struct Endpoint {
     pub bounds: Bounds,
     /// How long somebody may be away who was told to come back.
     away: Duration,
-    own: Mutex<HashMap<String, (Scope, Arc<Party>)>>,
-    shared: Mutex<HashMap<(Scope, String), Arc<Party>>>,
+    own: Mutex<HashMap<String, (Scope, Arc<Clients>)>>,
+    shared: Mutex<HashMap<(Scope, String), Arc<Clients>>>,
     /// All of them, and those whose clients have left.
-    parties: Mutex<Vec<Arc<Party>>>,
+    everyone: Mutex<Vec<Arc<Clients>>>,
     people: Mutex<HashMap<Scope, Arc<Person>>>,
     /// Room for messages that are being read, in bytes.
     room: Arc<Semaphore>,
@@ -76,7 +76,7 @@ impl Endpoint {
             away,
             own: Mutex::default(),
             shared: Mutex::default(),
-            parties: Mutex::default(),
+            everyone: Mutex::default(),
             people: Mutex::default(),
             room: Arc::new(Semaphore::new(MOST_READING.max(2 * bounds.message))),
             tasks: TaskTracker::new(),
@@ -94,89 +94,92 @@ impl Endpoint {
     }
 
     /// Opens a session: its id, which nobody guesses.
-    pub fn open(self: &Arc<Self>, principal: &Scope) -> Result<(String, Arc<Party>), Fault> {
+    pub fn open(self: &Arc<Self>, principal: &Scope) -> Result<(String, Arc<Clients>), Fault> {
         self.make_room()?;
         let id = Token::random().reveal().to_owned();
-        let (seat, party) = self.seat(Whose::Own, principal)?;
-        locked(&self.own).insert(id.clone(), (principal.clone(), party.clone()));
+        let (inbox, clients) = self.inbox(Tenancy::Own, principal)?;
+        locked(&self.own).insert(id.clone(), (principal.clone(), clients.clone()));
         let (endpoint, name) = (self.clone(), id.clone());
-        let attended = self.attended(seat, party.clone());
+        let attended = self.attended(inbox, clients.clone());
         self.tasks.spawn(async move {
             attended.await;
             locked(&endpoint.own).remove(&name);
         });
-        Ok((id, party))
+        Ok((id, clients))
     }
 
-    /// A new seat, unless we are ending.
-    fn seat(&self, whose: Whose, principal: &Scope) -> Result<(Seat, Arc<Party>), Fault> {
+    /// A new inbox, unless we are ending.
+    fn inbox(&self, tenancy: Tenancy, principal: &Scope) -> Result<(Inbox, Arc<Clients>), Fault> {
         let person = self.person(principal);
-        let mut parties = locked(&self.parties);
+        let mut everyone = locked(&self.everyone);
         self.takes_new()?;
-        let (seat, party) = Seat::new(whose, person);
-        parties.push(party.clone());
-        Ok((seat, party))
+        let (inbox, clients) = Inbox::new(tenancy, person);
+        everyone.push(clients.clone());
+        Ok((inbox, clients))
     }
 
-    /// Attends to a party until it is over.
+    /// Attends to a clients until it is over.
     fn attended(
         self: &Arc<Self>,
-        seat: Seat,
-        party: Arc<Party>,
+        inbox: Inbox,
+        clients: Arc<Clients>,
     ) -> impl Future<Output = ()> + use<> {
-        let attending = (self.attend)(seat);
+        let attending = (self.attend)(inbox);
         let endpoint = self.clone();
         async move {
             attending.await;
-            locked(&endpoint.parties).retain(|other| !Arc::ptr_eq(other, &party));
+            locked(&endpoint.everyone).retain(|other| !Arc::ptr_eq(other, &clients));
         }
     }
 
     /// The session of an id. That of somebody else is not there.
-    pub fn session(&self, principal: &Scope, id: &str) -> Result<Arc<Party>, Fault> {
+    pub fn session(&self, principal: &Scope, id: &str) -> Result<Arc<Clients>, Fault> {
         let own = locked(&self.own);
-        let (_, party) = own
+        let (_, clients) = own
             .get(id)
-            .filter(|(owner, party)| owner == principal && !party.has_left())
+            .filter(|(owner, clients)| owner == principal && !clients.has_left())
             .ok_or(Fault::UnknownSession)?;
-        Ok(party.clone())
+        Ok(clients.clone())
     }
 
-    /// The seat that a modern client shares with others like it: `client` is what they are and can.
+    /// The inbox that a modern client shares with others like it: `client` is what they are and can.
     pub fn shared(
         self: &Arc<Self>,
         principal: &Scope,
         client: String,
-    ) -> Result<Arc<Party>, Fault> {
+    ) -> Result<Arc<Clients>, Fault> {
         let key = (principal.clone(), client);
-        let there = |shared: &HashMap<_, Arc<Party>>| {
-            shared.get(&key).filter(|party| !party.has_left()).cloned()
+        let there = |shared: &HashMap<_, Arc<Clients>>| {
+            shared
+                .get(&key)
+                .filter(|clients| !clients.has_left())
+                .cloned()
         };
-        if let Some(party) = there(&locked(&self.shared)) {
-            return Ok(party);
+        if let Some(clients) = there(&locked(&self.shared)) {
+            return Ok(clients);
         }
         self.make_room()?;
         let mut shared = locked(&self.shared);
-        if let Some(party) = there(&shared) {
-            return Ok(party);
+        if let Some(clients) = there(&shared) {
+            return Ok(clients);
         }
-        let (seat, party) = self.seat(Whose::Shared, principal)?;
-        shared.insert(key.clone(), party.clone());
+        let (inbox, clients) = self.inbox(Tenancy::Shared, principal)?;
+        shared.insert(key.clone(), clients.clone());
         drop(shared);
-        let (endpoint, own) = (self.clone(), party.clone());
-        let attended = self.attended(seat, party.clone());
+        let (endpoint, own) = (self.clone(), clients.clone());
+        let attended = self.attended(inbox, clients.clone());
         self.tasks.spawn(async move {
             attended.await;
             let mut shared = locked(&endpoint.shared);
-            // Another may sit there already.
+            // There may be another already.
             if shared
                 .get(&key)
-                .is_some_and(|party| Arc::ptr_eq(party, &own))
+                .is_some_and(|clients| Arc::ptr_eq(clients, &own))
             {
                 shared.remove(&key);
             }
         });
-        Ok(party)
+        Ok(clients)
     }
 
     /// What a person's clients share.
@@ -204,36 +207,37 @@ impl Endpoint {
     pub async fn end(&self, patience: Duration) {
         self.is_ending.store(true, Ordering::Relaxed);
         let answered = async {
-            let is_open = |party: &Arc<Party>| party.waiting() > 0 || party.owes();
-            while self.parties().iter().any(is_open) {
+            let is_open = |clients: &Arc<Clients>| clients.waiting() > 0 || clients.owes();
+            while self.everyone().iter().any(is_open) {
                 sleep(GLANCE).await;
             }
         };
         let _ = timeout(patience, answered).await;
-        for party in self.parties() {
-            party.end("the gateway is ending");
+        for clients in self.everyone() {
+            clients.end("the gateway is ending");
         }
         self.tasks.close();
         self.tasks.wait().await;
     }
 
-    fn parties(&self) -> Vec<Arc<Party>> {
-        locked(&self.parties).clone()
+    fn everyone(&self) -> Vec<Arc<Clients>> {
+        locked(&self.everyone).clone()
     }
 
     /// Sees to it that there is room for one more.
     fn make_room(&self) -> Result<(), Fault> {
-        let parties = self.parties();
-        let living = parties.iter().filter(|party| !party.is_over()).count();
+        let everyone = self.everyone();
+        let living = everyone.iter().filter(|clients| !clients.is_over()).count();
         if living < self.bounds.sessions {
             return Ok(());
         }
-        let idle = parties.iter().filter(|party| !party.is_over());
-        let idle = idle.filter_map(|party| Some((self.idle_since(party, party.owes())?, party)));
+        let idle = everyone.iter().filter(|clients| !clients.is_over());
+        let idle =
+            idle.filter_map(|clients| Some((self.idle_since(clients, clients.owes())?, clients)));
         let longest = idle.min_by_key(|(since, _)| *since);
         match longest.filter(|(since, _)| since.elapsed() >= ROOM_AFTER) {
-            Some((_, party)) => {
-                party.end(UNUSED);
+            Some((_, clients)) => {
+                clients.end(UNUSED);
                 Ok(())
             }
             None => Err(Fault::TooMany),
@@ -241,17 +245,17 @@ impl Endpoint {
     }
 
     fn end_idle(&self, now: Instant) {
-        for party in self.parties() {
-            let since = self.idle_since(&party, party.is_named());
+        for clients in self.everyone() {
+            let since = self.idle_since(&clients, clients.is_named());
             if since.is_some_and(|since| since + self.bounds.idle <= now) {
-                party.end(UNUSED);
+                clients.end(UNUSED);
             }
         }
     }
 
     /// Since when nobody uses a session, nor is expected back.
-    fn idle_since(&self, party: &Party, is_expected: bool) -> Option<Instant> {
-        let since = party.idle_since()?;
+    fn idle_since(&self, clients: &Clients, is_expected: bool) -> Option<Instant> {
+        let since = clients.idle_since()?;
         if is_expected {
             return Some(since + self.away).filter(|until| *until <= Instant::now());
         }
@@ -278,8 +282,8 @@ mod tests {
     use super::*;
     use crate::call::{GivenName, Name, NameUse};
     use crate::frame::Frame;
+    use crate::transport::front::inbox::ClientEvent;
     use crate::transport::front::person::Found;
-    use crate::transport::front::seat::Heard;
     use serde_json::json;
 
     const IDLE: Duration = Duration::from_secs(60);
@@ -298,14 +302,14 @@ mod tests {
 
     /// An endpoint whose server answers every call with the same.
     fn endpoint(sessions: usize, answer: &'static str) -> Arc<Endpoint> {
-        let attend: Attend = Box::new(move |mut seat| {
+        let attend: Attend = Box::new(move |mut inbox| {
             Box::pin(async move {
-                while let Heard::Client(frame) = seat.next(true).await {
+                while let ClientEvent::Client(frame) = inbox.next(true).await {
                     if let Some((crate::frame::Kind::Request { id, .. }, _)) = frame.peek() {
                         if answer == "input_required" {
-                            seat.named(given(NameUse::State));
+                            inbox.named(given(NameUse::State));
                         }
-                        seat.send(&Frame::result(&id, &json!({"resultType": answer})));
+                        inbox.send(&Frame::result(&id, &json!({"resultType": answer})));
                     }
                 }
             })
@@ -318,9 +322,9 @@ mod tests {
         Endpoint::new(attend, bounds, AWAY)
     }
 
-    async fn uses(party: &Arc<Party>) {
+    async fn uses(clients: &Arc<Clients>) {
         let ping = Frame::request(&1.into(), "tools/call", &json!({}));
-        let mut reading = party.call(&ping, |_| Default::default()).await.unwrap();
+        let mut reading = clients.call(&ping, |_| Default::default()).await.unwrap();
         while reading.next().await.is_some() {}
     }
 
@@ -344,7 +348,7 @@ mod tests {
     #[tokio::test]
     async fn a_name_leads_to_its_session_for_its_own_person_and_use() {
         let person = Arc::new(Person::default());
-        let (mut seat, party) = Seat::new(Whose::Shared, person.clone());
+        let (mut inbox, clients) = Inbox::new(Tenancy::Shared, person.clone());
         let (_, name) = Name::mint();
         let given = GivenName {
             name,
@@ -354,18 +358,18 @@ mod tests {
             is_owed: true,
         };
         let leads = |person: &Person, used_for| match person.find(name, used_for) {
-            Found::Here(found) => Arc::ptr_eq(&found, &party),
+            Found::Here(found) => Arc::ptr_eq(&found, &clients),
             Found::Nowhere => false,
         };
         assert!(!leads(&person, NameUse::State));
-        seat.named(given.clone());
+        inbox.named(given.clone());
         assert!(leads(&person, NameUse::State));
         assert!(!leads(&person, NameUse::Claim));
         assert!(!leads(&Person::default(), NameUse::State));
-        seat.unnamed(name);
+        inbox.unnamed(name);
         assert!(!leads(&person, NameUse::State));
-        seat.named(given);
-        drop(seat);
+        inbox.named(given);
+        drop(inbox);
         assert!(!leads(&person, NameUse::State), "its session is over");
     }
 
@@ -428,8 +432,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_end_waits_for_open_calls_no_longer_than_it_may() {
-        let attend: Attend = Box::new(|mut seat| {
-            Box::pin(async move { while let Heard::Client(_) = seat.next(true).await {} })
+        let attend: Attend = Box::new(|mut inbox| {
+            Box::pin(async move { while let ClientEvent::Client(_) = inbox.next(true).await {} })
         });
         let bounds = Bounds {
             sessions: 1,
@@ -437,9 +441,9 @@ mod tests {
             message: 1024,
         };
         let endpoint = Endpoint::new(attend, bounds, AWAY);
-        let (_, party) = endpoint.open(&Scope::user("ana")).unwrap();
+        let (_, clients) = endpoint.open(&Scope::user("ana")).unwrap();
         let call = Frame::request(&1.into(), "tools/call", &json!({}));
-        let mut reading = party.call(&call, |_| Default::default()).await.unwrap();
+        let mut reading = clients.call(&call, |_| Default::default()).await.unwrap();
         let start = Instant::now();
         endpoint.end(Duration::from_secs(10)).await;
         assert!(endpoint.is_ending());

@@ -57,7 +57,7 @@ pub enum Fault {
     Ending,
     #[error("pages of other origins may not do this")]
     ForeignOrigin,
-    /// Said already in the words of the protocol.
+    /// Entry already in the words of the protocol.
     #[error("the revision of the message is not spoken here")]
     Said(Frame),
 }

@@ -6,23 +6,24 @@ use midcall_core::Scope;
 use serde_json::{Value, json};
 
 use super::endpoint::{Attend, Bounds, Endpoint};
-use super::message::{Tells, wants};
+use super::inbox::{ClientEvent, Clients, Inbox};
+use super::message::{Tells, purpose};
 use super::person::{MOST_LEFT, Person};
-use super::seat::{Heard, Party, Reading, Seat};
+use super::reading::Reading;
 use super::stories::{heard, read};
-use super::streams::{BY_GET, OpenError, Whose};
+use super::streams::{BY_GET, OpenError, Tenancy};
 use crate::call::{GivenName, Name, NameUse};
 use crate::frame::Frame;
 
-/// A client with a session of its own, at the seat of that session.
-fn sit(person: &Arc<Person>) -> (Seat, Arc<Party>) {
-    Seat::new(Whose::Own, person.clone())
+/// A client with a session of its own, at the inbox of that session.
+fn open(person: &Arc<Person>) -> (Inbox, Arc<Clients>) {
+    Inbox::new(Tenancy::Own, person.clone())
 }
 
-/// A claim that a client was given at a seat.
-fn claimed(seat: &mut Seat) -> String {
+/// A claim that a client was given at an inbox.
+fn claimed(inbox: &mut Inbox) -> String {
     let (token, name) = Name::mint();
-    seat.named(GivenName {
+    inbox.named(GivenName {
         name,
         used_for: NameUse::Claim,
         call: None,
@@ -39,9 +40,9 @@ fn collects(id: impl Into<Value>, claim: &str) -> Frame {
     )
 }
 
-async fn calls(party: &Arc<Party>, host: &Arc<Party>, request: &Frame) -> Reading {
-    let wants = |method: &str| wants(method, false, true);
-    party.call_at(host, request, wants).await.unwrap()
+async fn calls(clients: &Arc<Clients>, host: &Arc<Clients>, request: &Frame) -> Reading {
+    let purpose = |method: &str| purpose(method, false, true);
+    clients.call_at(host, request, purpose).await.unwrap()
 }
 
 fn result(id: &Value) -> Frame {
@@ -51,11 +52,11 @@ fn result(id: &Value) -> Frame {
 #[tokio::test]
 async fn a_claim_leads_its_own_person_to_the_session_that_gave_it() {
     let (ana, bob) = (Arc::new(Person::default()), Arc::new(Person::default()));
-    let (mut seat, party) = sit(&ana);
-    let claim = claimed(&mut seat);
+    let (mut inbox, clients) = open(&ana);
+    let claim = claimed(&mut inbox);
     let leads = |person: &Person, frame: &Frame| {
         let host = person.host(frame);
-        host.is_some_and(|host| Arc::ptr_eq(&host, &party))
+        host.is_some_and(|host| Arc::ptr_eq(&host, &clients))
     };
     assert!(leads(&ana, &collects(1, &claim)));
     // Another's claim is as unknown as one that nobody was given.
@@ -79,17 +80,17 @@ async fn a_claim_leads_its_own_person_to_the_session_that_gave_it() {
     ] {
         assert!(ana.host(&called(name, arguments)).is_none(), "{name}");
     }
-    party.leave();
+    clients.leave();
     assert!(leads(&ana, &collects(1, &claim)), "its client has left");
-    drop(seat);
+    drop(inbox);
     assert!(!leads(&ana, &collects(1, &claim)), "its session is over");
 }
 
 #[tokio::test]
 async fn a_guest_hears_its_own_call_and_nothing_else() {
     let person = Arc::default();
-    let (mut host, there) = sit(&person);
-    let (_guest, here) = sit(&person);
+    let (mut host, there) = open(&person);
+    let (_guest, here) = open(&person);
     let mut own = there.read(BY_GET).unwrap();
     let mut reading = calls(&here, &there, &collects(7, "x")).await;
     let told = heard(&mut host).await;
@@ -118,8 +119,8 @@ async fn a_guest_hears_its_own_call_and_nothing_else() {
 #[tokio::test]
 async fn a_guest_is_answered_after_the_client_has_left() {
     let person = Arc::default();
-    let (mut host, there) = sit(&person);
-    let (_guest, here) = sit(&person);
+    let (mut host, there) = open(&person);
+    let (_guest, here) = open(&person);
     let ping = Frame::request(&1.into(), "ping", &json!({}));
     let mut waits = there.call(&ping, |_| Default::default()).await.unwrap();
     let mut before = calls(&here, &there, &collects(1, "x")).await;
@@ -133,7 +134,7 @@ async fn a_guest_is_answered_after_the_client_has_left() {
     // What was said before the client left is heard before, whoever hears.
     assert_eq!(heard(&mut host).await["method"], "ping");
     let first = heard(&mut host).await;
-    assert!(matches!(host.next(false).await, Heard::Left));
+    assert!(matches!(host.next(false).await, ClientEvent::Left));
     let second = heard(&mut host).await;
     for told in [&first, &second] {
         host.send(&result(&told["id"]));
@@ -141,14 +142,14 @@ async fn a_guest_is_answered_after_the_client_has_left() {
     assert_eq!(read(&mut before).await["id"], 1);
     assert_eq!(read(&mut after).await["id"], 2);
     there.end("enough");
-    assert!(matches!(host.next(true).await, Heard::Gone));
+    assert!(matches!(host.next(true).await, ClientEvent::Gone));
 }
 
 #[tokio::test]
 async fn a_request_that_another_session_answers_is_taken_back_there() {
     let person = Arc::default();
-    let (mut host, there) = sit(&person);
-    let (mut guest, here) = sit(&person);
+    let (mut host, there) = open(&person);
+    let (mut guest, here) = open(&person);
     let mut reading = calls(&here, &there, &collects(7, "x")).await;
     let told = heard(&mut host).await;
     let cancel = json!({"method": "notifications/cancelled", "params": {"requestId": 7}});
@@ -167,8 +168,8 @@ async fn a_request_that_another_session_answers_is_taken_back_there() {
 #[tokio::test]
 async fn a_guest_that_is_cut_off_comes_back_to_its_answer() {
     let person = Arc::default();
-    let (mut host, there) = sit(&person);
-    let (_guest, here) = sit(&person);
+    let (mut host, there) = open(&person);
+    let (_guest, here) = open(&person);
     let reading = calls(&here, &there, &collects(7, "x")).await;
     let (nth, told) = (reading.nth, heard(&mut host).await);
     drop(reading);
@@ -181,8 +182,8 @@ async fn a_guest_that_is_cut_off_comes_back_to_its_answer() {
 #[tokio::test]
 async fn a_guest_is_told_when_the_session_ends_that_it_came_to() {
     let person = Arc::default();
-    let (mut host, there) = sit(&person);
-    let (guest, here) = sit(&person);
+    let (mut host, there) = open(&person);
+    let (guest, here) = open(&person);
     let mut reading = calls(&here, &there, &collects(7, "x")).await;
     let mut other = calls(&here, &there, &collects(8, "x")).await;
     let (_, second) = (heard(&mut host).await, heard(&mut host).await);
@@ -194,7 +195,7 @@ async fn a_guest_is_told_when_the_session_ends_that_it_came_to() {
     host.send(&result(&second["id"]));
     assert_eq!(read(&mut reading).await["id"], 7);
 
-    let (_guest, here) = sit(&person);
+    let (_guest, here) = open(&person);
     let mut reading = calls(&here, &there, &collects(7, "x")).await;
     host.end("the world ends");
     let told = read(&mut reading).await;
@@ -204,7 +205,7 @@ async fn a_guest_is_told_when_the_session_ends_that_it_came_to() {
 
 #[tokio::test]
 async fn a_modern_guest_gets_a_modern_answer_and_takes_back_what_it_hangs_up_on() {
-    let (mut host, there) = sit(&Arc::default());
+    let (mut host, there) = open(&Arc::default());
     let mut reading = there
         .call_as_guest(&collects("a", "x"), true)
         .await
@@ -228,10 +229,10 @@ async fn a_modern_guest_gets_a_modern_answer_and_takes_back_what_it_hangs_up_on(
 #[tokio::test]
 async fn so_many_sessions_of_a_person_go_on_without_their_clients() {
     let person = Arc::default();
-    let mut left: Vec<_> = (0..=MOST_LEFT).map(|_| sit(&person)).collect();
+    let mut left: Vec<_> = (0..=MOST_LEFT).map(|_| open(&person)).collect();
     let claim = claimed(&mut left[0].0);
     let mut reading = {
-        let (_, here) = sit(&person);
+        let (_, here) = open(&person);
         left[0]
             .1
             .call_as_guest(&collects(1, &claim), false)
@@ -239,16 +240,16 @@ async fn so_many_sessions_of_a_person_go_on_without_their_clients() {
             .inspect(|_| drop(here))
             .unwrap()
     };
-    for (seat, party) in &mut left {
-        party.leave();
-        seat.stays();
+    for (inbox, clients) in &mut left {
+        clients.leave();
+        inbox.stays();
     }
-    let over = left.iter().map(|(_, party)| party.is_over());
+    let over = left.iter().map(|(_, clients)| clients.is_over());
     assert_eq!(
         over.collect::<Vec<_>>(),
         (0..=MOST_LEFT).map(|nth| nth == 0).collect::<Vec<_>>()
     );
-    assert!(matches!(left[0].0.next(true).await, Heard::Gone));
+    assert!(matches!(left[0].0.next(true).await, ClientEvent::Gone));
     let told = read(&mut reading).await["error"]["message"].to_string();
     assert!(
         told.contains("too many results wait to be collected"),
@@ -257,18 +258,18 @@ async fn so_many_sessions_of_a_person_go_on_without_their_clients() {
     assert!(person.host(&collects(1, &claim)).is_none());
     // Those that are over make room for others by themselves.
     drop(left.drain(..2));
-    let (seat, party) = sit(&person);
-    party.leave();
-    seat.stays();
-    assert!(left.iter().all(|(_, party)| !party.is_over()));
+    let (inbox, clients) = open(&person);
+    clients.leave();
+    inbox.stays();
+    assert!(left.iter().all(|(_, clients)| !clients.is_over()));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_session_whose_client_left_is_nobodys_by_its_id_and_counts_until_it_is_over() {
-    let attend: Attend = Box::new(|mut seat| {
+    let attend: Attend = Box::new(|mut inbox| {
         Box::pin(async move {
-            claimed(&mut seat);
-            while !matches!(seat.next(true).await, Heard::Gone) {}
+            claimed(&mut inbox);
+            while !matches!(inbox.next(true).await, ClientEvent::Gone) {}
         })
     });
     let bounds = Bounds {
@@ -279,20 +280,20 @@ async fn a_session_whose_client_left_is_nobodys_by_its_id_and_counts_until_it_is
     let away = std::time::Duration::from_secs(600);
     let endpoint = Endpoint::new(attend, bounds, away);
     let ana = Scope::user("ana");
-    let (id, party) = endpoint.open(&ana).unwrap();
+    let (id, clients) = endpoint.open(&ana).unwrap();
     tokio::time::sleep(std::time::Duration::from_secs(30)).await; // It is named by now.
-    party.leave();
+    clients.leave();
     assert!(endpoint.session(&ana, &id).is_err());
     assert!(endpoint.open(&ana).is_err(), "it takes the room of one");
     tokio::time::sleep(away).await;
-    assert!(!party.is_over());
+    assert!(!clients.is_over());
     tokio::time::sleep(std::time::Duration::from_secs(60)).await;
-    assert!(party.is_over(), "nobody came");
-    let (_, party) = endpoint.open(&ana).unwrap();
+    assert!(clients.is_over(), "nobody came");
+    let (_, clients) = endpoint.open(&ana).unwrap();
     tokio::task::yield_now().await;
-    party.leave();
+    clients.leave();
     let start = tokio::time::Instant::now();
     endpoint.end(std::time::Duration::from_secs(10)).await;
     assert_eq!(start.elapsed().as_secs(), 10, "somebody may come for it");
-    assert!(party.is_over());
+    assert!(clients.is_over());
 }

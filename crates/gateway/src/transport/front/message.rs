@@ -10,9 +10,9 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::call::Wants;
 use super::fault::Fault;
 use super::headers::{decoded, only};
+use super::open_request::Purpose;
 use crate::frame::{Frame, Id, Kind, Members};
 
 pub const VERSION: &str = "mcp-protocol-version";
@@ -252,12 +252,12 @@ pub fn legacy_revision(headers: &HeaderMap) -> Result<Option<Revision>, Fault> {
 const OLDER: [&str; 2] = ["2025-03-26", "2024-11-05"];
 
 /// What a request is for.
-pub fn wants(method: &str, is_loud: bool, takes_events: bool) -> Wants {
+pub fn purpose(method: &str, is_loud: bool, takes_events: bool) -> Purpose {
     let asks = matches!(
         method,
         "tools/call" | "prompts/get" | "resources/read" | "tasks/result"
     );
-    Wants {
+    Purpose {
         asks: asks && takes_events,
         loud: is_loud && takes_events,
         opens: method == "initialize",

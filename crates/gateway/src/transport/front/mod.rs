@@ -1,23 +1,24 @@
 //! Streamable HTTP, as a server speaks it: one endpoint for clients of both eras.
 //!
 //! A POST is read (`message`), and taken to the session it belongs to (`endpoint`), where the
-//! session's task hears it (`seat`). What comes back is put on the stream it belongs to
+//! session's task hears it (`inbox`). What comes back is put on the stream it belongs to
 //! (`streams`, `stream`), and read from there by the response (`reply`). Whatever is refused is
 //! refused by `fault`.
 //!
-//! In: [`routes`]. Out: [`Seat`]s, which [`Endpoint`] gives to whoever attends to them.
+//! In: [`routes`]. Out: [`Inbox`]s, which [`Endpoint`] gives to whoever attends to them.
 
-mod call;
 mod endpoint;
 mod fault;
 #[cfg(test)]
 mod guests;
 mod headers;
+mod inbox;
 mod message;
+mod open_request;
 mod params;
 mod person;
+mod reading;
 mod reply;
-mod seat;
 #[cfg(test)]
 mod stories;
 mod stream;
@@ -47,18 +48,18 @@ use crate::call::{Name, NameUse};
 use crate::frame::{Frame, Id, Kind};
 use crate::http::{Whence, principal};
 use crate::times::{JSON, JSON_MODERN};
-use call::Wants;
 use fault::Fault;
 use headers::{Accepts, only};
-use message::{Message, Modern, legacy_revision, wants};
+use message::{Message, Modern, legacy_revision, purpose};
+use open_request::Purpose;
 use person::Found;
 use reply::{Manner, read_event_id};
 use streams::{BY_GET, OpenError};
 
 use endpoint::locked;
 pub use endpoint::{Attend, Bounds, Endpoint};
-use seat::Reading;
-pub use seat::{Heard, Seat};
+pub use inbox::{ClientEvent, Inbox};
+use reading::Reading;
 
 const SESSION: &str = "mcp-session-id";
 
@@ -90,7 +91,7 @@ async fn answer(endpoint: &Arc<Endpoint>, parts: Parts, body: Body) -> Result<Re
     }
 }
 
-/// Whose request it is. In local mode everybody who gets here is the one who started us; pages
+/// Tenancy request it is. In local mode everybody who gets here is the one who started us; pages
 /// of others do not get here.
 async fn resolve(mut parts: Parts) -> Result<(Scope, Parts), Fault> {
     let whence = Whence::from_request_parts(&mut parts, &()).await;
@@ -138,8 +139,8 @@ async fn post(
         }
         Message::Tells(what) => {
             legacy_revision(headers).map_err(unnamed)?;
-            let party = session(endpoint, whom, headers).map_err(unnamed)?;
-            party.tell(frame, &what).await;
+            let clients = session(endpoint, whom, headers).map_err(unnamed)?;
+            clients.tell(frame, &what).await;
             Ok(StatusCode::ACCEPTED.into_response())
         }
     }
@@ -163,7 +164,7 @@ async fn call_modern(
             return Err(Fault::Mismatch(wrong));
         }
     }
-    let wants = |method: &str| wants(method, modern.is_loud, accepts.events);
+    let purpose = |method: &str| purpose(method, modern.is_loud, accepts.events);
     // What it declares and who it says it is may have changed: the state alone says whose call it is.
     let name = modern
         .state
@@ -171,12 +172,12 @@ async fn call_modern(
         .and_then(Value::as_str)
         .and_then(Name::of_ours);
     let found = name.map(|name| person.find(name, NameUse::State));
-    let retried = |method: &str| Wants {
+    let retried = |method: &str| Purpose {
         is_guest: true,
-        ..wants(method)
+        ..purpose(method)
     };
     let reading = match (found, person.host(frame)) {
-        (Some(Found::Here(party)), _) => unless_closed(party.call(frame, retried).await)?,
+        (Some(Found::Here(clients)), _) => unless_closed(clients.call(frame, retried).await)?,
         (_, Some(host)) => unless_closed(host.call_as_guest(frame, true).await)?,
         (Some(Found::Nowhere) | None, None) => None,
     };
@@ -187,8 +188,8 @@ async fn call_modern(
             if !modern.comes_back() {
                 endpoint.takes_new()?;
             }
-            let party = endpoint.shared(whom, modern.client)?;
-            party.call(frame, wants).await?
+            let clients = endpoint.shared(whom, modern.client)?;
+            clients.call(frame, purpose).await?
         }
     };
     let manner = Manner {
@@ -209,10 +210,10 @@ async fn open(
     frame: &Frame,
     accepts: Accepts,
 ) -> Result<Response, Fault> {
-    let (id, party) = endpoint.open(whom)?;
-    let unknown = Unknown(Some(party.clone()));
-    let wants = |method: &str| wants(method, false, accepts.events);
-    let reading = party.call(frame, wants).await?;
+    let (id, clients) = endpoint.open(whom)?;
+    let unknown = Unknown(Some(clients.clone()));
+    let purpose = |method: &str| purpose(method, false, accepts.events);
+    let reading = clients.call(frame, purpose).await?;
     let mut response = reply::answer(reading, Manner::legacy(accepts)).await;
     unknown.known();
     if let Ok(id) = HeaderValue::from_str(&id) {
@@ -230,19 +231,19 @@ async fn call(
     accepts: Accepts,
 ) -> Result<Response, Fault> {
     let revision = legacy_revision(headers)?;
-    let party = session(endpoint, whom, headers)?;
+    let clients = session(endpoint, whom, headers)?;
     let is_batch = matches!(frame.peek(), Some((Kind::Batch, _)));
     if is_batch && !accepts.events {
         return Err(Fault::NotAcceptable("text/event-stream for a batch"));
     }
     // The session is open: another opening that fails does it no harm.
-    let wants = |method: &str| Wants {
+    let purpose = |method: &str| Purpose {
         opens: false,
-        ..wants(method, false, accepts.events)
+        ..purpose(method, false, accepts.events)
     };
     let visits = match endpoint.person(whom).host(frame) {
-        Some(host) if !Arc::ptr_eq(&host, &party) => {
-            unless_closed(party.call_at(&host, frame, wants).await)?
+        Some(host) if !Arc::ptr_eq(&host, &clients) => {
+            unless_closed(clients.call_at(&host, frame, purpose).await)?
         }
         Some(_) => None,
         None => {
@@ -252,7 +253,7 @@ async fn call(
     };
     let reading = match visits {
         Some(reading) => reading,
-        None => party.call(frame, wants).await?,
+        None => clients.call(frame, purpose).await?,
     };
     let manner = Manner {
         primed: is_primed(revision),
@@ -277,16 +278,18 @@ fn get(endpoint: &Endpoint, whom: &Scope, headers: &HeaderMap) -> Result<Respons
     if !accepts.events {
         return Err(Fault::NotAcceptable("text/event-stream"));
     }
-    let party = session(endpoint, whom, headers)?;
+    let clients = session(endpoint, whom, headers)?;
     let manner = Manner::legacy(accepts);
     let Some(last) = headers.get("last-event-id") else {
-        let reading = party.read(BY_GET).ok_or(Fault::StreamOpen)?;
+        let reading = clients.read(BY_GET).ok_or(Fault::StreamOpen)?;
         let primed = is_primed(revision);
         return Ok(reply::events(reading, None, Manner { primed, ..manner }));
     };
     let last = last.to_str().ok().and_then(read_event_id);
     let (stream, event) = last.ok_or(Fault::UnknownEvent)?;
-    let reading = party.read_after(stream, event).ok_or(Fault::UnknownEvent)?;
+    let reading = clients
+        .read_after(stream, event)
+        .ok_or(Fault::UnknownEvent)?;
     Ok(reply::events(reading, None, manner))
 }
 
@@ -309,7 +312,7 @@ fn session(
     endpoint: &Endpoint,
     whom: &Scope,
     headers: &HeaderMap,
-) -> Result<Arc<seat::Party>, Fault> {
+) -> Result<Arc<inbox::Clients>, Fault> {
     let id = only(headers, SESSION).ok_or(Fault::NoSession)?;
     endpoint.session(whom, id)
 }
@@ -333,7 +336,7 @@ fn is_primed(revision: Option<Revision>) -> bool {
 }
 
 /// A session that nobody knows yet.
-struct Unknown(Option<Arc<seat::Party>>);
+struct Unknown(Option<Arc<inbox::Clients>>);
 
 impl Unknown {
     fn known(mut self) {
@@ -343,8 +346,8 @@ impl Unknown {
 
 impl Drop for Unknown {
     fn drop(&mut self) {
-        if let Some(party) = &self.0 {
-            party.leave();
+        if let Some(clients) = &self.0 {
+            clients.leave();
         }
     }
 }

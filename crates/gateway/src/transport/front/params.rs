@@ -16,7 +16,7 @@ const KEY: &str = "x-mcp-header";
 
 /// The tools that have such arguments.
 #[derive(Default)]
-pub struct Tools(HashMap<String, Vec<Param>>);
+pub struct HeaderParams(HashMap<String, Vec<Param>>);
 
 #[derive(Clone, Debug, PartialEq)]
 struct Param {
@@ -42,7 +42,7 @@ struct Tool {
     schema: Value,
 }
 
-impl Tools {
+impl HeaderParams {
     /// Learns from the answer to `tools/list`.
     pub fn learn(&mut self, members: &Members<'_>) {
         let Some(result) = members.result else {
@@ -133,8 +133,8 @@ mod tests {
     use crate::frame::Frame;
     use serde_json::json;
 
-    fn tools(listed: &Value) -> Tools {
-        let mut tools = Tools::default();
+    fn tools(listed: &Value) -> HeaderParams {
+        let mut tools = HeaderParams::default();
         let frame = Frame::write(&json!({"jsonrpc": "2.0", "id": 1, "result": listed}));
         tools.learn(&frame.peek().unwrap().1);
         tools

@@ -7,8 +7,8 @@ use midcall_core::model::AddedTool;
 use serde::Deserialize;
 
 use super::endpoint::locked;
+use super::inbox::Clients;
 use super::params;
-use super::seat::Party;
 use crate::call::{GivenName, Name, NameUse, Tools};
 use crate::frame::{Frame, Kind};
 
@@ -16,24 +16,24 @@ use crate::frame::{Frame, Kind};
 #[derive(Default)]
 pub struct Person {
     /// Which arguments of the server's tools their clients repeat in headers.
-    pub params: Mutex<params::Tools>,
+    pub params: Mutex<params::HeaderParams>,
     /// What their latest sessions learned of the server's tools.
     pub learned: Mutex<Option<Tools>>,
     /// Sessions that go on although their clients have left, the one that was left first in front.
-    left: Mutex<VecDeque<Weak<Party>>>,
-    /// What their clients were given to come back by, and who sits where it leads to.
+    left: Mutex<VecDeque<Weak<Clients>>>,
+    /// What their clients were given to come back by, and which session that leads to.
     names: Mutex<HashMap<Name, Given>>,
 }
 
 struct Given {
-    party: Weak<Party>,
+    clients: Weak<Clients>,
     used_for: NameUse,
 }
 
 /// Where a name leads to. It may be known to other nodes, or to a store, once there are some.
 pub enum Found {
     /// To a session here.
-    Here(Arc<Party>),
+    Here(Arc<Clients>),
     /// Nowhere, or not for this.
     Nowhere,
 }
@@ -55,7 +55,7 @@ struct Brought {
 impl Person {
     /// The session that gave out what a call of one of the added tools brings. A tool of the server may have the same name:
     /// it gets every call that brings nothing of ours.
-    pub fn host(&self, frame: &Frame) -> Option<Arc<Party>> {
+    pub fn host(&self, frame: &Frame) -> Option<Arc<Clients>> {
         #[derive(Deserialize)]
         struct Params {
             arguments: Brought,
@@ -74,16 +74,16 @@ impl Person {
             AddedTool::Send => (arguments.question, NameUse::Question),
         };
         match self.find(Name::of_ours(&secret?)?, used_for) {
-            Found::Here(party) => Some(party),
+            Found::Here(clients) => Some(clients),
             Found::Nowhere => None,
         }
     }
 
     /// A session goes on although its client has left. The oldest of too many ends.
-    pub fn keeps(&self, party: &Arc<Party>) {
+    pub fn keeps(&self, clients: &Arc<Clients>) {
         let mut left = locked(&self.left);
-        left.retain(|party| party.upgrade().is_some_and(|party| !party.is_over()));
-        left.push_back(Arc::downgrade(party));
+        left.retain(|clients| clients.upgrade().is_some_and(|clients| !clients.is_over()));
+        left.push_back(Arc::downgrade(clients));
         let oldest = (left.len() > MOST_LEFT).then(|| left.pop_front()).flatten();
         drop(left);
         if let Some(oldest) = oldest.and_then(|oldest| oldest.upgrade()) {
@@ -95,18 +95,18 @@ impl Person {
     pub fn find(&self, name: Name, used_for: NameUse) -> Found {
         let names = locked(&self.names);
         let given = names.get(&name).filter(|given| given.used_for == used_for);
-        let party = given.and_then(|given| given.party.upgrade());
-        match party.filter(|party| !party.is_over()) {
-            Some(party) => Found::Here(party),
+        let clients = given.and_then(|given| given.clients.upgrade());
+        match clients.filter(|clients| !clients.is_over()) {
+            Some(clients) => Found::Here(clients),
             None => Found::Nowhere,
         }
     }
 
-    /// A client of theirs was given a name at a seat.
-    pub fn named(&self, party: &Arc<Party>, given: &GivenName) {
-        let party = Arc::downgrade(party);
+    /// A client of theirs was given a name at an inbox.
+    pub fn named(&self, clients: &Arc<Clients>, given: &GivenName) {
+        let clients = Arc::downgrade(clients);
         let used_for = given.used_for;
-        locked(&self.names).insert(given.name, Given { party, used_for });
+        locked(&self.names).insert(given.name, Given { clients, used_for });
     }
 
     /// A name leads nowhere any more.

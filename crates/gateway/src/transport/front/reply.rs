@@ -12,9 +12,9 @@ use futures_util::stream::unfold;
 use midcall_core::wire::code;
 use tokio::time::timeout;
 
-use super::call::Nth;
 use super::headers::Accepts;
-use super::seat::Reading;
+use super::open_request::Nth;
+use super::reading::Reading;
 use super::stream::Event;
 use crate::awake::within;
 use crate::frame::Frame;

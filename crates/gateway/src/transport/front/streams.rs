@@ -1,4 +1,4 @@
-//! Which stream each message to the clients of a seat goes on.
+//! Which stream each message to the clients of an inbox goes on.
 //!
 //! An answer goes on the stream of its request, progress on that of its token, news of a
 //! subscription on that of its `subscriptions/listen`. A question and whatever else a call may
@@ -6,8 +6,8 @@
 //! goes on the oldest stream with such a call, and where there is none on the stream that the client
 //! opened by GET, whether it has done so already or not.
 //!
-//! Clients that know nothing of each other may use the same ids at the same time, so on a seat
-//! that they share every request gets an id and a token of ours. So does a guest on any seat: a request of another
+//! Clients that know nothing of each other may use the same ids at the same time, so on an inbox
+//! that they share every request gets an id and a token of ours. So does a guest on any inbox: a request of another
 //! session that came with a name which was given here. It hears of nothing but its own call.
 //!
 //! In: [`Streams::open`], [`Streams::send`]. Out: [`Stream`]s. It does no I/O.
@@ -19,17 +19,17 @@ use midcall_core::wire::{code, member};
 use serde_json::{Value, json};
 use tokio_util::sync::DropGuard;
 
-use super::call::{Call, Nth, Wants};
 use super::endpoint::locked;
+use super::open_request::{Nth, OpenRequest, Purpose};
 use super::person::Person;
 use super::stream::{Next, Stream};
 use super::words::{SUBSCRIPTION, flat, has_subscription, subscription};
 use crate::frame::{Frame, Id, Kind, Members, OwnIds};
 use crate::leg::client::modern;
 
-/// Who sits there.
+/// Whose an inbox is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
+pub enum Tenancy {
     /// One client, with a session of its own. It may come back to a stream.
     Own,
     /// Clients that know nothing of each other. None comes back.
@@ -40,11 +40,11 @@ pub enum Whose {
 pub const BY_GET: Nth = 0;
 
 pub struct Streams {
-    whose: Whose,
+    tenancy: Tenancy,
     count: Nth,
     open: BTreeMap<Nth, Stream>,
     /// Requests that are not answered, by the ids that the session knows them by.
-    calls: HashMap<Id, Call>,
+    calls: HashMap<Id, OpenRequest>,
     tokens: HashMap<Box<[u8]>, Id>,
     /// Where the server's own requests went.
     asked: HashMap<Id, Nth>,
@@ -82,7 +82,7 @@ pub enum OpenError {
     Closed(String),
 }
 
-/// How many requests may be open on one seat.
+/// How many requests may be open on one inbox.
 const MOST_OPEN: usize = 4_096;
 /// How many requests of a client of its own.
 const MOST_OWN: usize = 512;
@@ -97,10 +97,10 @@ const FULL: usize = 256 * 1024;
 const TOO_SLOW: usize = 4 * 1024 * 1024;
 
 impl Streams {
-    pub fn new(whose: Whose, person: Arc<Person>) -> Self {
-        let by_get = (whose == Whose::Own).then(|| (BY_GET, Stream::new(true)));
+    pub fn new(tenancy: Tenancy, person: Arc<Person>) -> Self {
+        let by_get = (tenancy == Tenancy::Own).then(|| (BY_GET, Stream::new(true)));
         Self {
-            whose,
+            tenancy,
             count: BY_GET,
             open: by_get.into_iter().collect(),
             calls: HashMap::new(),
@@ -120,9 +120,9 @@ impl Streams {
     pub fn open(
         &mut self,
         frame: &Frame,
-        wants: impl Fn(&str) -> Wants,
+        purpose: impl Fn(&str) -> Purpose,
     ) -> Result<(Nth, Frame), OpenError> {
-        let is_guest = wants("").is_guest;
+        let is_guest = purpose("").is_guest;
         match &self.admits {
             Admits::All => {}
             Admits::Guests { .. } if is_guest => {}
@@ -130,15 +130,17 @@ impl Streams {
                 return Err(OpenError::Closed(why.clone()));
             }
         }
-        let most = match self.whose {
-            Whose::Own => MOST_OWN,
-            Whose::Shared => MOST_OPEN,
+        let most = match self.tenancy {
+            Tenancy::Own => MOST_OWN,
+            Tenancy::Shared => MOST_OPEN,
         };
         let nth = self.count + 1;
-        let (told, calls) = match (self.whose, is_guest) {
-            (Whose::Own, false) => (frame.clone(), Call::verbatim(nth, frame, &wants)),
-            (Whose::Own, true) => Call::renamed(nth, self.own_ids.fresh(), frame, &wants),
-            (Whose::Shared, _) => Call::renamed(nth, Id::from(nth), frame, &wants),
+        let (told, calls) = match (self.tenancy, is_guest) {
+            (Tenancy::Own, false) => (frame.clone(), OpenRequest::verbatim(nth, frame, &purpose)),
+            (Tenancy::Own, true) => {
+                OpenRequest::renamed(nth, self.own_ids.fresh(), frame, &purpose)
+            }
+            (Tenancy::Shared, _) => OpenRequest::renamed(nth, Id::from(nth), frame, &purpose),
         };
         let ids: HashSet<&Id> = calls.iter().map(|(id, _)| id).collect();
         if ids.len() < calls.len() || ids.iter().any(|id| self.calls.contains_key(*id)) {
@@ -148,7 +150,7 @@ impl Streams {
             return Err(OpenError::TooMany);
         }
         self.count = nth;
-        let keeps = self.whose == Whose::Own && !is_guest;
+        let keeps = self.tenancy == Tenancy::Own && !is_guest;
         self.open.insert(nth, Stream::new(keeps));
         for (id, call) in calls {
             if let Some(token) = &call.followed_by {
@@ -159,9 +161,9 @@ impl Streams {
         Ok((nth, told))
     }
 
-    /// True if several clients may sit here.
+    /// True if several clients may share it.
     pub fn is_shared(&self) -> bool {
-        self.whose == Whose::Shared
+        self.tenancy == Tenancy::Shared
     }
 
     /// Takes a message of the session's to where it belongs. `during`: the request that it belongs to, if that is known.
@@ -174,7 +176,7 @@ impl Streams {
             // It answers what could not be read; no stream waits for that.
             Kind::Response { id: None } => {}
             Kind::Request { id, .. } => {
-                let nth = self.at_a_call(during, |wants| wants.asks);
+                let nth = self.at_a_call(during, |purpose| purpose.asks);
                 if self.asked.len() < MOST_ASKED {
                     self.asked.insert(id, nth);
                 }
@@ -195,19 +197,19 @@ impl Streams {
         let Some(call) = self.close(id) else {
             return; // Its client has gone, or has its answer.
         };
-        if call.wants.lists_tools {
+        if call.purpose.lists_tools {
             locked(&self.person.params).learn(members);
         }
-        self.failed |= call.wants.opens && members.error.is_some();
+        self.failed |= call.purpose.opens && members.error.is_some();
         let mut told = frame.clone();
         if let Some(id) = &call.id {
-            if call.wants.listens && has_subscription(members) {
+            if call.purpose.listens && has_subscription(members) {
                 let path = ["result", "_meta", SUBSCRIPTION];
                 told = told.with(&path, id).unwrap_or(told);
             }
             told = told.with(&["id"], id).unwrap_or(told);
         }
-        if call.wants.is_modern {
+        if call.purpose.is_modern {
             told = modern::result(&told, false);
         }
         self.push(call.stream, &told, true);
@@ -217,7 +219,7 @@ impl Streams {
     /// Ends a stream on which no more answers come.
     fn end_if_last(&mut self, nth: Nth) {
         let mut others = self.calls.values();
-        if self.whose == Whose::Shared || !others.any(|other| other.stream == nth) {
+        if self.tenancy == Tenancy::Shared || !others.any(|other| other.stream == nth) {
             self.end(nth);
         }
     }
@@ -252,33 +254,33 @@ impl Streams {
         }
         let is_news =
             method.ends_with("/list_changed") || method == "notifications/resources/updated";
-        let nth = match (self.whose, method) {
-            (Whose::Own, _) if is_news => BY_GET,
+        let nth = match (self.tenancy, method) {
+            (Tenancy::Own, _) if is_news => BY_GET,
             // They hear what they listen for, and nothing else.
-            (Whose::Shared, _) if is_news => return,
-            (Whose::Shared, "notifications/message") => {
+            (Tenancy::Shared, _) if is_news => return,
+            (Tenancy::Shared, "notifications/message") => {
                 let own = during.and_then(|id| self.calls.get(id));
-                if own.is_some_and(|call| !call.wants.loud) {
+                if own.is_some_and(|call| !call.purpose.loud) {
                     return; // The others have nothing to do with it.
                 }
-                self.at_a_call(during, |wants| wants.loud)
+                self.at_a_call(during, |purpose| purpose.loud)
             }
-            _ => self.at_a_call(during, |wants| wants.asks),
+            _ => self.at_a_call(during, |purpose| purpose.asks),
         };
         self.push(nth, frame, false);
     }
 
     /// The stream of a call, if it is such a one, else the oldest stream with such a call, and of those one that is read
     /// if there is any. Where there is none, or somebody reads only what belongs to no call, that one.
-    fn at_a_call(&self, during: Option<&Id>, is_such: impl Fn(&Wants) -> bool) -> Nth {
+    fn at_a_call(&self, during: Option<&Id>, is_such: impl Fn(&Purpose) -> bool) -> Nth {
         let own = during.and_then(|id| self.calls.get(id));
         let own = own
-            .filter(|call| is_such(&call.wants))
+            .filter(|call| is_such(&call.purpose))
             .map(|call| call.stream);
         if let Some(own) = own.filter(|nth| self.is_read(*nth)) {
             return own;
         }
-        let calls = self.calls.values().filter(|call| is_such(&call.wants));
+        let calls = self.calls.values().filter(|call| is_such(&call.purpose));
         let oldest = calls
             .map(|call| call.stream)
             .min_by_key(|nth| (!self.is_read(*nth), Some(*nth) != own, *nth));
@@ -318,7 +320,7 @@ impl Streams {
         }
     }
 
-    fn close(&mut self, id: &Id) -> Option<Call> {
+    fn close(&mut self, id: &Id) -> Option<OpenRequest> {
         let call = self.calls.remove(id)?;
         if let Some(token) = &call.followed_by {
             self.tokens.remove(token);
@@ -391,9 +393,9 @@ impl Streams {
     pub fn forget(&mut self, nth: Nth) -> Vec<Id> {
         self.open.remove(&nth);
         self.over.retain(|over| *over != nth);
-        let mut open: Vec<Id> = match self.whose {
-            Whose::Shared => vec![Id::from(nth)],
-            Whose::Own => {
+        let mut open: Vec<Id> = match self.tenancy {
+            Tenancy::Shared => vec![Id::from(nth)],
+            Tenancy::Own => {
                 let open = self.calls.iter().filter(|(_, call)| call.stream == nth);
                 open.map(|(id, _)| id.clone()).collect()
             }
@@ -423,11 +425,11 @@ impl Streams {
     pub fn waiting(&self) -> usize {
         self.calls
             .values()
-            .filter(|call| !call.wants.listens)
+            .filter(|call| !call.purpose.listens)
             .count()
     }
 
-    /// Whether the client could not be opened: its seat is of no use.
+    /// Whether the client could not be opened: its inbox is of no use.
     pub fn has_failed(&self) -> bool {
         self.failed
     }
@@ -451,7 +453,7 @@ impl Streams {
         if !matches!(self.admits, Admits::All) {
             return;
         }
-        self.answer_all(why, |call| !call.wants.is_guest);
+        self.answer_all(why, |call| !call.purpose.is_guest);
         let guests: HashSet<Nth> = self.calls.values().map(|call| call.stream).collect();
         for (_, stream) in self
             .open
@@ -467,10 +469,10 @@ impl Streams {
     }
 
     /// Answers some of the open requests, whose results nobody will bring.
-    fn answer_all(&mut self, why: &str, is_one: impl Fn(&Call) -> bool) {
+    fn answer_all(&mut self, why: &str, is_one: impl Fn(&OpenRequest) -> bool) {
         let calls = self.calls.iter().filter(|(_, call)| is_one(call));
         let calls: Vec<_> = calls
-            .map(|(id, call)| (id.clone(), call.wants.listens))
+            .map(|(id, call)| (id.clone(), call.purpose.listens))
             .collect();
         for (id, listens) in calls {
             let answer = if listens {

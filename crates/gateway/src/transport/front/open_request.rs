@@ -8,9 +8,9 @@ use crate::frame::{Frame, Id, Kind};
 pub type Nth = u64;
 
 /// A request that is not answered.
-pub struct Call {
+pub struct OpenRequest {
     pub stream: Nth,
-    pub wants: Wants,
+    pub purpose: Purpose,
     /// Its id and token as the client wrote them, where the session knows them by others.
     pub id: Option<Box<str>>,
     pub token: Option<Box<str>>,
@@ -22,7 +22,7 @@ pub struct Call {
 
 /// What a request is for, as far as it matters here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wants {
+pub struct Purpose {
     /// Whether something may be asked while it is open, and its stream can bring that.
     pub asks: bool,
     /// Whether what happens meanwhile is told.
@@ -37,16 +37,20 @@ pub struct Wants {
     pub is_modern: bool,
 }
 
-impl Call {
+impl OpenRequest {
     /// The requests of a message, by the ids they have.
-    pub fn verbatim(nth: Nth, frame: &Frame, wants: &impl Fn(&str) -> Wants) -> Vec<(Id, Self)> {
+    pub fn verbatim(
+        nth: Nth,
+        frame: &Frame,
+        purpose: &impl Fn(&str) -> Purpose,
+    ) -> Vec<(Id, Self)> {
         let request = |part: Frame| {
             let (Kind::Request { id, method }, members) = part.peek()? else {
                 return None;
             };
             let call = Self {
                 stream: nth,
-                wants: wants(&method),
+                purpose: purpose(&method),
                 id: None,
                 token: None,
                 followed_by: members.progress_token.map(Into::into),
@@ -62,7 +66,7 @@ impl Call {
         nth: Nth,
         ours: Id,
         frame: &Frame,
-        wants: &impl Fn(&str) -> Wants,
+        purpose: &impl Fn(&str) -> Purpose,
     ) -> (Frame, Vec<(Id, Self)>) {
         let Some((Kind::Request { id, method }, members)) = frame.peek() else {
             return (frame.clone(), Vec::new());
@@ -72,7 +76,7 @@ impl Call {
             .and_then(|token| str::from_utf8(token).ok());
         let call = Self {
             stream: nth,
-            wants: wants(&method),
+            purpose: purpose(&method),
             id: Some(id.as_json().into()),
             token: token.map(Into::into),
             followed_by: token.map(|_| ours.as_json().as_bytes().into()),

@@ -1,42 +1,42 @@
 //! Where a session meets its HTTP clients.
 //!
-//! The session's task holds the [`Seat`]; the handlers of requests hold the [`Party`] that sits
-//! there: one client with a session of its own, or several that know nothing of each other.
-//! What a client says goes into the seat in order; what the session says goes onto the streams
-//! of the party, where each [`Reading`] waits for it.
+//! The session's task holds the [`Inbox`], and the handlers of requests hold the [`Clients`]: one client with a session of its own, or several that know nothing of each other.
+//! What a client says goes into the inbox in order; what the session says goes onto the streams
+//! of the clients, where each [`Reading`] waits for it.
 //!
 //! A client may leave before its session is over: then only guests are heard, who come from other sessions of the same
 //! person with what was given out here.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::call::{Nth, Wants};
+use super::endpoint::locked;
 use super::message::Tells;
+use super::open_request::{Nth, Purpose};
 use super::person::Person;
-use super::stream::{Event, Next};
-use super::streams::{OpenError, Streams, Whose};
+use super::reading::Reading;
+use super::streams::{OpenError, Streams, Tenancy};
 use crate::call::{GivenName, Name, Tools};
 use crate::frame::{Frame, Id};
 
-/// What the session's task holds. Dropping it ends the party: whoever waits is told.
-pub struct Seat {
-    party: Arc<Party>,
-    said: UnboundedReceiver<Said>,
+/// What the session's task holds. Dropping it ends the clients: whoever waits is told.
+pub struct Inbox {
+    clients: Arc<Clients>,
+    said: UnboundedReceiver<Entry>,
     /// True once it was heard that the client has left.
     has_left: bool,
     /// What was given out here to come back by, and whether the client hasn't got what it is for.
     names: HashMap<Name, bool>,
 }
 
-/// What is heard at a seat.
-pub enum Heard {
+/// What is heard at an inbox.
+pub enum ClientEvent {
     /// A message of a client.
     Client(Frame),
     /// A request of another session, which brings what was given out here.
@@ -47,14 +47,14 @@ pub enum Heard {
     Gone,
 }
 
-/// The clients of one seat.
-pub struct Party {
+/// The clients of one inbox.
+pub struct Clients {
     streams: Mutex<Streams>,
-    said: UnboundedSender<Said>,
+    said: UnboundedSender<Entry>,
     /// Messages that may wait to be heard.
     room: Arc<Semaphore>,
     /// Somebody took what waited for them.
-    taken: Notify,
+    pub taken: Notify,
     /// The clients have left: they said so. Guests may come.
     left: CancellationToken,
     /// Nobody is let in any more.
@@ -74,15 +74,8 @@ struct NameCount {
     owed: AtomicUsize,
 }
 
-/// Somebody reads a stream until this is dropped.
-pub struct Reading {
-    party: Arc<Party>,
-    pub nth: Nth,
-    reader: u64,
-}
-
 /// What is on its way to the session, and the room it takes.
-type Said = (Heard, Option<OwnedSemaphorePermit>);
+type Entry = (ClientEvent, Option<OwnedSemaphorePermit>);
 
 /// How many messages of clients may wait to be heard.
 const MOST_WAITING: usize = 64;
@@ -95,12 +88,12 @@ const OVER: &str = "the server has ended";
 /// What a client is told that left while its requests were open.
 const LEFT: &str = "the session has ended";
 
-impl Seat {
-    /// A seat, and who sits there: clients of one person.
-    pub fn new(whose: Whose, person: Arc<Person>) -> (Self, Arc<Party>) {
+impl Inbox {
+    /// An inbox, and whose it is: clients of one person.
+    pub fn new(tenancy: Tenancy, person: Arc<Person>) -> (Self, Arc<Clients>) {
         let (to_session, said) = unbounded_channel();
-        let party = Arc::new(Party {
-            streams: Mutex::new(Streams::new(whose, person.clone())),
+        let clients = Arc::new(Clients {
+            streams: Mutex::new(Streams::new(tenancy, person.clone())),
             said: to_session,
             room: Arc::new(Semaphore::new(MOST_WAITING)),
             taken: Notify::new(),
@@ -111,36 +104,36 @@ impl Seat {
             used: Mutex::new(Instant::now()),
             person,
         });
-        let seat = Self {
-            party: party.clone(),
+        let inbox = Self {
+            clients: clients.clone(),
             said,
             has_left: false,
             names: HashMap::new(),
         };
-        (seat, party)
+        (inbox, clients)
     }
 
     /// What comes next, if somebody `hears`. What a client said before it left comes first, and that it left comes
     /// whoever hears. Nothing is lost when waiting is given up.
-    pub async fn next(&mut self, hears: bool) -> Heard {
+    pub async fn next(&mut self, hears: bool) -> ClientEvent {
         loop {
-            let leaves = self.party.left.is_cancelled() && !self.has_left;
+            let leaves = self.clients.left.is_cancelled() && !self.has_left;
             tokio::select! {
                 biased;
-                () = self.party.closed.cancelled() => return Heard::Gone,
+                () = self.clients.closed.cancelled() => return ClientEvent::Gone,
                 said = self.said.recv(), if hears || leaves => {
-                    let heard = said.map_or(Heard::Gone, |(heard, _)| heard);
-                    self.has_left |= matches!(heard, Heard::Left);
+                    let heard = said.map_or(ClientEvent::Gone, |(heard, _)| heard);
+                    self.has_left |= matches!(heard, ClientEvent::Left);
                     return heard;
                 }
-                () = self.party.left.cancelled(), if !leaves && !self.has_left => {}
+                () = self.clients.left.cancelled(), if !leaves && !self.has_left => {}
             }
         }
     }
 
     /// Lets nobody in but guests from now on.
     pub fn leave(&self) {
-        self.party.leave();
+        self.clients.leave();
     }
 
     /// True while something waits to be heard.
@@ -150,17 +143,17 @@ impl Seat {
 
     /// The session goes on without its client.
     pub fn stays(&self) {
-        self.party.person.keeps(&self.party);
+        self.clients.person.keeps(&self.clients);
     }
 
     /// What earlier sessions of this person learned of the server's tools.
     pub fn learned(&self) -> Option<Tools> {
-        locked(&self.party.person.learned).clone()
+        locked(&self.clients.person.learned).clone()
     }
 
     /// More is known of the server's tools.
     pub fn learns(&self, tools: Tools) {
-        *locked(&self.party.person.learned) = Some(tools);
+        *locked(&self.clients.person.learned) = Some(tools);
     }
 
     /// Tells the clients something.
@@ -174,20 +167,20 @@ impl Seat {
     }
 
     fn tell(&mut self, frame: &Frame, during: Option<&Id>) {
-        let mut streams = self.party.streams();
+        let mut streams = self.clients.streams();
         streams.send(frame, during);
         let given_up = streams.let_slow_go();
         let has_failed = streams.has_failed();
         drop(streams);
-        self.party.give_up(given_up);
+        self.clients.give_up(given_up);
         if has_failed {
-            self.party.leave();
+            self.clients.leave();
         }
     }
 
     /// A client was given something to come back by. Whoever does so is led here.
     pub fn named(&mut self, given: GivenName) {
-        self.party.person.named(&self.party, &given);
+        self.clients.person.named(&self.clients, &given);
         let before = self.names.insert(given.name, given.is_owed);
         self.counts(before, Some(given.is_owed));
     }
@@ -195,59 +188,59 @@ impl Seat {
     /// A name leads nowhere any more.
     pub fn unnamed(&mut self, name: Name) {
         let before = self.names.remove(&name);
-        self.party.person.unnamed(name);
+        self.clients.person.unnamed(name);
         self.counts(before, None);
     }
 
     /// Counts the names for what is owed, of which one was owed before or is now.
     fn counts(&self, before: Option<bool>, now: Option<bool>) {
         let (before, now) = (before == Some(true), now == Some(true));
-        let names = &self.party.names;
+        let names = &self.clients.names;
         names.owed.fetch_add(now.into(), Ordering::Relaxed);
         names.owed.fetch_sub(before.into(), Ordering::Relaxed);
         names.all.store(self.names.len(), Ordering::Relaxed);
     }
 
-    /// True if several clients may sit here.
+    /// True if several clients may share it.
     pub fn is_shared(&self) -> bool {
-        self.party.streams().is_shared()
+        self.clients.streams().is_shared()
     }
 
     /// Whether the clients have enough to read.
     pub fn is_full(&self) -> bool {
-        self.party.streams().is_full()
+        self.clients.streams().is_full()
     }
 
     /// Waits until they have read some of it.
     pub fn taken(&self) -> impl Future<Output = ()> + use<> {
-        let party = self.party.clone();
-        async move { party.taken.notified().await }
+        let clients = self.clients.clone();
+        async move { clients.taken.notified().await }
     }
 
     /// Ends it, and tells whoever waits why.
     pub fn end(self, why: &str) {
-        self.party.streams().close_all(why);
+        self.clients.streams().close_all(why);
     }
 }
 
-impl Drop for Seat {
+impl Drop for Inbox {
     fn drop(&mut self) {
-        self.party.over.cancel();
+        self.clients.over.cancel();
         for name in self.names.keys() {
-            self.party.person.unnamed(*name);
+            self.clients.person.unnamed(*name);
         }
-        self.party.streams().close_all(OVER);
+        self.clients.streams().close_all(OVER);
     }
 }
 
-impl Party {
+impl Clients {
     /// Says something that wants answers, and reads them.
     pub async fn call(
         self: &Arc<Self>,
         frame: &Frame,
-        wants: impl Fn(&str) -> Wants,
+        purpose: impl Fn(&str) -> Purpose,
     ) -> Result<Reading, OpenError> {
-        self.say(frame, wants, Heard::Client).await
+        self.say(frame, purpose, ClientEvent::Client).await
     }
 
     /// Calls one of the added tools from another session, with what was given out here.
@@ -256,23 +249,23 @@ impl Party {
         frame: &Frame,
         is_modern: bool,
     ) -> Result<Reading, OpenError> {
-        let wants = |_: &str| Wants {
+        let purpose = |_: &str| Purpose {
             is_guest: true,
             is_modern,
-            ..Wants::default()
+            ..Purpose::default()
         };
-        self.say(frame, wants, Heard::Guest).await
+        self.say(frame, purpose, ClientEvent::Guest).await
     }
 
     async fn say(
         self: &Arc<Self>,
         frame: &Frame,
-        wants: impl Fn(&str) -> Wants,
-        heard: fn(Frame) -> Heard,
+        purpose: impl Fn(&str) -> Purpose,
+        heard: fn(Frame) -> ClientEvent,
     ) -> Result<Reading, OpenError> {
         let room = self.room_for(frame).await;
         let mut streams = self.streams();
-        let (nth, told) = streams.open(frame, wants)?;
+        let (nth, told) = streams.open(frame, purpose)?;
         let reader = streams.enter(nth).unwrap_or_default();
         // While they are locked: what is said first is heard first.
         let _ = self.said.send((heard(told), room));
@@ -286,19 +279,19 @@ impl Party {
         self: &Arc<Self>,
         host: &Arc<Self>,
         frame: &Frame,
-        wants: impl Fn(&str) -> Wants,
+        purpose: impl Fn(&str) -> Purpose,
     ) -> Result<Reading, OpenError> {
         let mut guest = host.call_as_guest(frame, false).await?;
         let taken_back = CancellationToken::new();
         let mut streams = self.streams();
-        let (nth, _) = streams.open(frame, wants)?;
+        let (nth, _) = streams.open(frame, purpose)?;
         streams.is_elsewhere(nth, taken_back.clone().drop_guard());
         let reader = streams.enter(nth).unwrap_or_default();
         drop(streams);
-        let party = self.clone();
+        let clients = self.clone();
         tokio::spawn(taken_back.run_until_cancelled_owned(async move {
             while let Some(event) = guest.next().await {
-                party.streams().send(&Frame::new(event.data), None);
+                clients.streams().send(&Frame::new(event.data), None);
             }
         }));
         Ok(self.reading(nth, reader))
@@ -323,7 +316,7 @@ impl Party {
         };
         let streams = self.streams(); // A client says nothing after it has left.
         if !was_elsewhere && !self.has_left() {
-            let _ = self.said.send((Heard::Client(frame), room));
+            let _ = self.said.send((ClientEvent::Client(frame), room));
         }
         drop(streams);
         self.touch();
@@ -348,7 +341,7 @@ impl Party {
     fn reading(self: &Arc<Self>, nth: Nth, reader: u64) -> Reading {
         self.touch();
         Reading {
-            party: self.clone(),
+            clients: self.clone(),
             nth,
             reader,
         }
@@ -360,7 +353,7 @@ impl Party {
         streams.client_leaves(LEFT);
         if !self.left.is_cancelled() {
             // While they are locked: what was said before is heard before.
-            let _ = self.said.send((Heard::Left, None));
+            let _ = self.said.send((ClientEvent::Left, None));
             self.left.cancel();
         }
     }
@@ -408,55 +401,15 @@ impl Party {
         locked(&self.streams)
     }
 
-    fn touch(&self) {
+    pub fn touch(&self) {
         *locked(&self.used) = Instant::now();
     }
 
     /// Tells the session that some requests need no answer any more.
-    fn give_up(&self, requests: Vec<Id>) {
+    pub fn give_up(&self, requests: Vec<Id>) {
         for id in requests {
             let cancelled = Frame::cancelled(&id);
-            let _ = self.said.send((Heard::Client(cancelled), None));
+            let _ = self.said.send((ClientEvent::Client(cancelled), None));
         }
     }
-}
-
-impl Reading {
-    /// What is next; none if nothing more comes. Nothing is lost when waiting is given up.
-    pub async fn next(&mut self) -> Option<Event> {
-        loop {
-            let woken = {
-                let mut streams = self.party.streams();
-                match streams.next(self.nth, self.reader) {
-                    Next::Event(event) => {
-                        drop(streams);
-                        self.party.taken.notify_one();
-                        return Some(event);
-                    }
-                    Next::End => return None,
-                    // Made while they are locked, it misses nothing.
-                    Next::Wait => streams.get(self.nth)?.wake().notified_owned(),
-                }
-            };
-            woken.await;
-        }
-    }
-
-    /// The client has all it wanted.
-    pub fn done(self) {
-        self.party.streams().forget(self.nth);
-    }
-}
-
-impl Drop for Reading {
-    fn drop(&mut self) {
-        let given_up = self.party.streams().leave(self.nth, self.reader);
-        self.party.give_up(given_up);
-        self.party.touch();
-        self.party.taken.notify_one();
-    }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
