@@ -100,7 +100,7 @@ impl Session {
         let calls = &self.ledger.calls;
         match &question.wanted_by {
             WantedBy::Sampling(..) => false, // It is for the client's own model.
-            WantedBy::Round(call, _) | WantedBy::Approval(call) | WantedBy::Link(call) => {
+            WantedBy::Round(call, _) | WantedBy::Approval(call) | WantedBy::Link(call, _) => {
                 calls.get(*call).is_some()
             }
             WantedBy::Request(..) => calls.candidates(question.origin).next().is_some(),

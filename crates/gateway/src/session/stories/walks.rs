@@ -262,7 +262,7 @@ impl Walk {
     }
 
     fn step(&mut self) {
-        match self.random(17) {
+        match self.random(18) {
             // Whoever has left comes by another session, or not at all.
             0..=2 | 8..=10 if self.has_left => self.collects(),
             0..=2 => self.calls(),
@@ -278,7 +278,7 @@ impl Walk {
             }
             14 => self.takes_back(),
             15 => self.completes(),
-            15 if !self.is_modern_client => self.leaves(),
+            16 if !self.is_modern_client => self.leaves(),
             _ => self.progresses(),
         }
     }
@@ -607,7 +607,6 @@ impl Walk {
                     );
                     self.met.renewed += 1;
                 }
-                Output::Noise(_) | Output::Named(_) | Output::Unnamed(_) => {}
                 Output::Noise(_) | Output::Named(_) | Output::Unnamed(_) | Output::Learned(_) => {}
                 Output::Ask(question, elicitation) => {
                     assert!(self.seen.insert(question), "{question:?} is asked twice");
