@@ -61,7 +61,7 @@ const REFUSED = {
 };
 
 test("what is too much is refused in words, and can be refused", () => each(REFUSED, async (page) => {
-  await page.getByText("This form cannot be shown").waitFor();
+  await page.getByText("The server sent a form that can't be displayed").waitFor();
   assert.equal(await part(page, "fields").count(), 0);
   await page.getByRole("button", { name: "Reject", exact: true }).click();
   assert.deepEqual(await answer(page), { action: "decline" });

@@ -12,6 +12,11 @@ import * as screen from "./screen.js";
 
 /** @typedef {import("./draw.js").Voice} Voice */
 
+/** A title that is a name in somebody's program, and nothing for a person. */
+const NAME = /_|^\S*[a-z\d][A-Z]\S*$/;
+/** A message that can stand as a heading. */
+const LINE = /^.{1,120}$/;
+
 export class Asked {
   /** @type {import("./form.js").Form | undefined} */
   form;
@@ -31,8 +36,10 @@ export class Asked {
 
   /** What was typed before the form was ready. @type {Record<string, any>} */
   #draft = {};
-  /** @type {import("./decline.js").Refusal} */
-  #refusal = { open: false, reason: "" };
+  /** What the person is asked a second time, if they are. @type {"discard" | "open" | undefined} */
+  second;
+  /** @type {import("./menu.js").Menu} */
+  menu = { open: false, reason: "" };
 
   /** @param {any} [request]  none: nothing is asked */
   constructor(request = null) {
@@ -57,6 +64,16 @@ export class Asked {
     if (this.filling) this.filling.draft = typed;
   }
 
+  /** Whether its link has something odd about it that the person should think over. */
+  get isRisky() {
+    return !this.opened && !!this.link?.url && this.link.warnings.length > 0;
+  }
+
+  /** Whether anything would be lost with it. */
+  get isDirty() {
+    return this.filling?.isDirty || !!this.menu.reason.trim();
+  }
+
   get opened() {
     return this.step === "opened";
   }
@@ -79,11 +96,13 @@ export class Asked {
     return this.step === "ask" && long(this.form.fields) ? "review" : "accept";
   }
 
-  /** What it is about: its title if it has one, and the server's words. @param {Voice} voice */
+  /** What it is about: its title if it has one, else the question itself where that is a line; and the server's words. @param {Voice} voice */
   words({ say }) {
     const { title, message, description } = this.request;
     if (this.step === "review") return { title: say("label.review") };
-    return { title: typeof title === "string" ? title : this.form?.title, message: message ?? description ?? "" };
+    const words = message ?? description ?? "";
+    const head = typeof title === "string" ? title : NAME.test(this.form?.title ?? "") ? undefined : this.form?.title;
+    return head === undefined && typeof words === "string" && LINE.test(words) ? { title: words } : { title: head, message: words };
   }
 
   /** What is asked. Whatever a server sends, it can be refused. @param {Pick<import("./field.js").At, "voice" | "server" | "message" | "announce">} place @returns {HTMLElement} */
@@ -105,8 +124,10 @@ export class Asked {
     return this.filling.draw(place);
   }
 
-  /** What can be done about it. @param {Voice} voice @param {boolean} destructive @param {Parameters<typeof screen.footer>[6]} acts */
+  /** What can be done about it. @param {Voice} voice @param {boolean} destructive @param {Parameters<typeof screen.footer>[2]} acts */
   actions(voice, destructive, acts) {
-    return screen.footer(voice, this.step, this.next, this.filling?.list, this.#refusal, destructive, acts);
+    const { step, next, menu, second, isRisky: risky } = this;
+    const verb = destructive && next === "approve" ? more.danger?.verb(this.request.message) : undefined;
+    return screen.footer(voice, { step, main: next, problems: this.filling?.list, menu, second, verb, risky }, acts);
   }
 }

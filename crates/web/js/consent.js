@@ -34,5 +34,5 @@ look(`
 .link { display: grid; grid-template-columns: 100%; gap: .25rem; }
 .host { font-size: 1.5rem; font-weight: 650; line-height: 1.25; }
 .host:has(:empty) { display: none; }
-.url { font: .875rem/1.5 ui-monospace, monospace; color: var(--muted); background: var(--soft); border-radius: var(--round); padding: .5rem .75rem; margin-block: .375rem; max-block-size: 12rem; overflow: auto; text-align: start; }
+.url { font: .875rem/1.5 ui-monospace, monospace; color: var(--muted); background: var(--soft); border-radius: var(--round); padding: .5rem .75rem; margin-block: .375rem; text-align: start; }
 `);

@@ -21,7 +21,7 @@ export class Dialog {
   header = h("header", { part: "header", role: "none" }); // no landmarks: those are the page's
   body = h("div", { part: "body" });
   footer = h("footer", { part: "footer", role: "none" });
-  clock = h("span", { part: "countdown", hidden: true });
+  clock = h("span", { part: "until", hidden: true });
   form = h("form", { novalidate: true, autocomplete: "off" }, this.body, this.footer);
 
   // Live regions must stand before they speak, so they are never drawn again.
@@ -31,7 +31,7 @@ export class Dialog {
 
   node = h(
     "dialog",
-    { part: "dialog", role: "dialog", "aria-modal": "true", "aria-labelledby": "asks title", "aria-describedby": "message", tabindex: "-1" },
+    { part: "dialog", role: "dialog", "aria-modal": "true", "aria-labelledby": "asks title", "aria-describedby": "about warning message", tabindex: "-1" },
     this.header,
     this.form,
     h("div", { part: "quiet" }, this.errors, this.countdown, this.news),
@@ -70,13 +70,14 @@ export class Dialog {
     this.node.showModal();
   }
 
-  /** Where the person starts. @param {boolean} inField  in the first field, if that can be seen together with the message */
-  begin(inField) {
+  /** Where the person starts. @param {"field" | "safe" | undefined} at  the first field, if that can be seen together with the message; or what changes nothing */
+  begin(at) {
     const { node, body } = this;
-    this.#wait();
-    node.focus(); // never on a button: a question may appear while somebody types elsewhere
+    this.wait();
+    node.focus(); // never on a button that does something: a question may appear while somebody types elsewhere
     body.scrollTop = node.scrollTop = 0;
-    const first = inField && performance.now() - taken > MOMENT && /** @type {HTMLElement | null} */ (body.querySelector("input, select, textarea"));
+    if (at === "safe") /** @type {HTMLElement | null} */ (node.querySelector(".reject"))?.focus();
+    const first = at === "field" && performance.now() - taken > MOMENT && /** @type {HTMLElement | null} */ (body.querySelector("input, select, textarea"));
     if (first && first.getBoundingClientRect().bottom <= Math.min(body.getBoundingClientRect().bottom, innerHeight)) first.focus();
   }
 
@@ -108,7 +109,8 @@ export class Dialog {
     return this.node.classList.contains("new"); // its buttons cannot be pressed either
   }
 
-  #wait() {
+  /** Takes no answer for a moment: a double click is one click. */
+  wait() {
     clearTimeout(this.#moment);
     this.node.classList.add("new");
     this.#moment = setTimeout(() => this.node.classList.remove("new"), MOMENT);
@@ -118,7 +120,7 @@ export class Dialog {
   #spare(event) {
     const held = event.repeat && (event.key === "Escape" || (event.key === "Enter" && !(event.target instanceof HTMLTextAreaElement)));
     if (!held && !this.#isNew) return;
-    if (this.#isNew) this.#wait();
+    if (this.#isNew) this.wait();
     event.preventDefault();
     event.stopPropagation();
   }

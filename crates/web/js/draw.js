@@ -81,6 +81,20 @@ export function voice(tag) {
       return our(key, marked).split("\0").map((part, at) => (at % 2 ? words(params[part], 60) : part));
     },
 
+    /**
+     * The same at its field: what the field says of itself explains a pattern better than the pattern does.
+     * @param {{key: string, params?: Record<string, any>}} problem @param {import("./form.js").Field} [field]
+     */
+    about({ key, params }, field) {
+      const { pattern, example, format = "" } = field?.text ?? {};
+      if (key.endsWith(".pattern") && pattern && !field?.description) {
+        return example ? our("label.pattern_example", { example: example.slice(0, 60) }) : our("label.pattern_raw", { pattern: pattern.slice(0, 200) });
+      }
+      if (/\.date(_time)?$/.test(key) && format.startsWith("date")) return our("label.half_a_date");
+      const text = say(tag, key, params);
+      return text === key ? our("problem.json_unfit") : text; // of a gateway that knows more
+    },
+
     /** What is wrong. @param {{key: string, params?: Record<string, any>}} problem */
     problem: ({ key, params }) => clean(say(tag, key, params)),
   };

@@ -7,12 +7,13 @@
  * @property {boolean} opened    whether the link has been opened, here or elsewhere
  *
  * @attr locale        a language tag; otherwise the page's, otherwise the person's
- * @attr deadline      RFC 3339; the last 30 seconds are counted down
+ * @attr deadline      RFC 3339; it is shown, and the last 30 seconds are counted down
  * @attr server-name   who asks
- * @attr server-host   the asking server's host, to tell links that imitate it
+ * @attr server-host   the asking server's host: it is shown, and tells links that imitate it
  * @attr server-links  origins that its links may lead to although they aren't encrypted, with spaces between: "http://jira.corp"
  * @attr tool          the tool it asks for
  * @attr queue         "1/3": the first of three questions
+ * @attr again         the same tool asks the same in another call
  * @attr destructive   the tool says of itself that it destroys something
  *
  * @fires elicitation-answer    detail: an ElicitResult, as the wire wants it. The element then waits,
@@ -22,12 +23,12 @@
  * @fires elicitation-finished  detail: {action}; "accept" or "cancel", after a link was opened
  * @fires elicitation-timeout   the deadline has passed by this clock, and the person is told so. It
  *                              closes when `close` says so: another clock may decide
- * @fires elicitation-closed    the person has put away the note that `close` left
+ * @fires elicitation-closed    the note that `close` left is gone: the person has put it away, or it left by itself
  *
  * @slot aside         in the header: what a page lets people do besides, such as putting the question off
  *
- * @csspart dialog header queue countdown close body title message field label help unchecked problem warning
- *          link host url warnings review footer problems reason actions accept reject cancel note
+ * @csspart dialog header who about tool until queue countdown close body title message field label help unchecked problem
+ *          link host url notice review footer problems menu reason actions accept reject more cancel keep go note
  * @cssprop --mcp-elicitation-{accent,on-accent,background,text,danger,radius,font}
  */
 import { Asked } from "./asked.js";
@@ -39,11 +40,15 @@ import { load, more } from "./more.js";
 import { atOnce, fetched } from "./question.js";
 import * as screen from "./screen.js";
 import { style } from "./style.js";
+import { moment } from "./when.js";
 
 /** @typedef {import("./check.js").Problem} Problem */
 
+/** How long it is said how a question ended, in milliseconds. */
+const LINGER = 8000;
+
 export class McpElicitationElement extends HTMLElement {
-  static observedAttributes = ["locale", "deadline", "server-name", "server-host", "server-links", "tool", "queue"];
+  static observedAttributes = ["locale", "deadline", "server-name", "server-host", "server-links", "tool", "queue", "again"];
 
   /** A class may have one tag only, so each tag gets its own. */
   static define(tag = "mcp-elicitation") {
@@ -53,11 +58,16 @@ export class McpElicitationElement extends HTMLElement {
   #root = this.attachShadow({ mode: "open" });
   #dialog = new Dialog(() => this.#leave());
   #note = h("div", { role: "status", part: "note" });
+  /** What the note says, and until when. @type {{state: string, question: unknown} | undefined} */
+  #noted;
+  #timer = 0;
   #voice = voice("en-US");
   #spoken = false;
   #stop = () => {};
 
   #asked = new Asked();
+  /** Where the person was when they were asked a second time. @type {Element | null} */
+  #back = null;
   /** How often an answer was begun: only the latest is given. */
   #tries = 0;
 
@@ -65,13 +75,17 @@ export class McpElicitationElement extends HTMLElement {
     super();
     this.#root.adoptedStyleSheets = [style()];
     this.#root.append(this.#dialog.node, this.#note);
+    this.#note.onpointerenter = this.#note.onfocus = () => clearTimeout(this.#timer); // it stays while it is read
+    this.#note.onpointerleave = () => this.#linger();
     const { form } = this.#dialog;
     form.onsubmit = (event) => {
       event.preventDefault();
       this.#proceed();
     };
-    form.oninput = form.onchange = ({ target }) => {
+    form.oninput = form.onchange = ({ target, type }) => {
       this.#asked.filling?.change(target);
+      this.#prepare();
+      if (this.#asked.second && type === "input") this.#stay(false); // a change is told when the focus goes
       this.#update();
       this.#fire("elicitation-input");
     };
@@ -119,12 +133,12 @@ export class McpElicitationElement extends HTMLElement {
       if (asked !== this.#asked) return;
       asked.begin(question, this.#voice);
       this.#draw(true);
-      if (asked.next === "review") this.#fetchReview();
     };
-    const question = atOnce(request);
+    const destructive = this.hasAttribute("destructive");
+    const question = atOnce(request, destructive);
     asked.rare = !question;
     if (question) begin(question);
-    else fetched(request, this.#voice.tag, this.#origin).then(begin);
+    else fetched(request, this.#voice.tag, this.#origin, destructive).then(begin);
   }
 
   /** What links of the asking server are judged by. */
@@ -166,8 +180,7 @@ export class McpElicitationElement extends HTMLElement {
 
   set opened(opened) {
     this.#dialog.busy = false;
-    this.#asked.step = opened ? "opened" : "ask";
-    this.#draw(true);
+    this.#go(opened ? "opened" : "ask");
   }
 
   /** Gives an opened link another address of the same site: some servers create a new one all the time. @param {string} url */
@@ -201,7 +214,8 @@ export class McpElicitationElement extends HTMLElement {
     this.#stop();
     this.#asked = new Asked();
     this.#dialog.busy = false;
-    this.#note.replaceChildren();
+    this.#noted = undefined;
+    this.#drawNote();
     this.#dialog.close();
   }
 
@@ -211,12 +225,29 @@ export class McpElicitationElement extends HTMLElement {
    * @param {string} state  of the catalog: answered, answered_before, timed_out, withdrawn, …
    */
   close(state) {
+    const { title, message } = this.#asked.request ? this.#asked.words(this.#voice) : {};
     this.#dialog.take();
     this.dismiss();
-    this.#note.append(...screen.note(this.#voice, this.#server, state, () => {
-      this.dismiss();
-      this.#fire("elicitation-closed");
-    }));
+    this.#noted = { state, question: title ?? message };
+    this.#drawNote();
+    this.#linger();
+  }
+
+  #drawNote() {
+    clearTimeout(this.#timer);
+    const leave = () => this.#forget();
+    this.#note.replaceChildren(...(this.#noted ? screen.note(this.#voice, this.#server, this.#noted.state, this.#noted.question, leave) : []));
+  }
+
+  /** The note leaves by itself. */
+  #linger() {
+    clearTimeout(this.#timer);
+    if (this.#noted) this.#timer = setTimeout(() => this.#forget(), LINGER);
+  }
+
+  #forget() {
+    this.dismiss();
+    this.#fire("elicitation-closed");
   }
 
   get #server() {
@@ -231,7 +262,10 @@ export class McpElicitationElement extends HTMLElement {
       const first = !this.#dialog.node.open;
       this.#voice = voice(tag);
       this.#spoken = true;
+      this.#count();
       this.#draw(first);
+      if (this.#noted) this.#drawNote();
+      this.#linger();
     };
     if (tag === "en-US" && !this.#asked.rare) draw(); // always there
     else locale.load(tag).then(draw, draw); // unreachable: in English
@@ -242,56 +276,76 @@ export class McpElicitationElement extends HTMLElement {
     const deadline = Date.parse(this.getAttribute("deadline") ?? "");
     this.#dialog.clock.hidden = true;
     if (!this.#asked.request || !this.isConnected || !deadline) return;
-    this.#stop = countdown(deadline, this.#dialog, (seconds) => this.#voice.say(seconds ? "timeout_warning" : "timeout_over", { seconds }), () => this.#fire("elicitation-timeout"));
+    this.#stop = countdown(deadline, this.#dialog, (seconds) => {
+      if (seconds === undefined) return this.#voice.say("label.until", { time: moment(this.#voice.tag, deadline) });
+      return this.#voice.say(seconds ? "timeout_warning" : "timeout_over", { seconds });
+    }, () => this.#fire("elicitation-timeout"));
   }
 
   /** Draws the whole dialog from its state. @param {boolean} [anew]  whether the person has to look at it first */
   #draw(anew = false) {
     if (!this.#asked.ready || !this.#spoken || !this.isConnected) return;
-    const { body, footer, node, news } = this.#dialog;
+    const { body, node, news } = this.#dialog;
     const focused = this.#root.activeElement?.id;
     const voice = this.#voice;
     const { title, message } = this.#asked.words(voice);
 
     this.#drawHeader();
     body.replaceChildren(
+      this.hasAttribute("destructive") && more.danger && this.#asked.next ? more.danger.warning(voice) : "",
       ...screen.question(title, message),
-      this.#asked.content({ voice, server: this.#server, message, announce: (text) => void (news.textContent = text) }),
+      this.#asked.content({ voice, server: this.#server, message: message ?? title, announce: (text) => void (news.textContent = text) }),
     );
-    footer.replaceChildren(...this.#asked.actions(voice, this.hasAttribute("destructive"), {
-      again: () => this.#open(),
-      change: () => this.#go("ask"),
-      cancel: () => this.cancel(),
-      decline: (reason) => this.decline(reason),
-    }));
+    this.#drawFooter();
     node.lang = voice.tag;
     node.setAttribute("aria-labelledby", title ? "asks title" : "asks");
 
     this.#update();
     this.#dialog.open();
-    if (anew) this.#dialog.begin(this.#asked.step === "ask");
+    if (anew) this.#dialog.begin(this.#start);
     else if (focused) this.#root.getElementById(focused)?.focus();
     if (this.#asked.found.length) this.problems = this.#asked.found.splice(0);
+  }
+
+  /** Where the person starts. */
+  get #start() {
+    const { step, isRisky, form } = this.#asked;
+    if (step === "ask" && (isRisky || (this.hasAttribute("destructive") && !form?.fields.length))) return "safe";
+    return step === "ask" ? "field" : undefined;
+  }
+
+  #drawFooter() {
+    this.#dialog.footer.replaceChildren(...this.#asked.actions(this.#voice, this.hasAttribute("destructive"), {
+      again: () => this.#open(),
+      change: () => this.#go("ask"),
+      cancel: () => this.cancel(),
+      decline: () => this.decline(this.#asked.menu.open ? this.#asked.menu.reason : ""),
+      more: () => this.#toggle(),
+      stay: () => this.#stay(),
+      go: () => (this.#asked.second === "open" ? this.#open() : this.cancel()),
+    }));
   }
 
   #drawHeader() {
     if (!this.#asked.ready || !this.#spoken) return;
     const { header, clock } = this.#dialog;
     const isClosing = header.contains(this.#root.activeElement);
-    const who = { server: this.#server, tool: this.getAttribute("tool"), queue: this.getAttribute("queue") };
+    const who = { server: this.#server, tool: this.getAttribute("tool"), host: this.getAttribute("server-host"), queue: this.getAttribute("queue"), again: this.hasAttribute("again") };
     header.replaceChildren(...screen.header(this.#voice, who, clock, () => this.#leave()));
     if (isClosing) /** @type {HTMLElement | null} */ (header.querySelector(".close"))?.focus();
   }
 
   /** @param {screen.Step} step */
   #go(step) {
-    this.#asked.step = step;
+    Object.assign(this.#asked, { step, second: undefined });
     this.#draw(true);
   }
 
   /** What the main button does, here and now. */
   async #proceed() {
+    if (this.#asked.second) return; // an Enter in a field says neither
     if (this.opened) return this.#finish("accept");
+    if (this.#asked.isRisky) return this.#ask("open");
     if (this.#asked.next !== "review") return this.accept();
     const [content] = await Promise.all([this.#fitting(), this.#fetchReview()]);
     if (!content || !more.review) return;
@@ -299,7 +353,12 @@ export class McpElicitationElement extends HTMLElement {
     this.#go("review");
   }
 
-  /** Begun when a long form is drawn, so that nobody waits for it. */
+  /** Fetches what may come after somebody has typed, so that nobody waits for it. */
+  #prepare() {
+    if (!more.menu) this.#fetchMenu();
+    if (!more.review && this.#asked.next === "review") this.#fetchReview();
+  }
+
   #fetchReview() {
     return Promise.all([load(["review"]), locale.load(this.#voice.tag)]).catch(() => {}); // tried again on the next click
   }
@@ -307,7 +366,51 @@ export class McpElicitationElement extends HTMLElement {
   /** Esc and the close button. While an answer is on its way they only stop the waiting. */
   #leave() {
     if (this.#dialog.busy) this.#dialog.close();
-    else this.cancel();
+    else if (this.#asked.second === "discard" || this.opened || !this.#asked.isDirty) this.cancel();
+    else this.#ask("discard");
+  }
+
+  /** Asks whether the person means it, and keeps their place. @param {"discard" | "open"} what */
+  async #ask(what) {
+    const asked = this.#asked;
+    const from = this.#root.activeElement;
+    asked.second = what;
+    await this.#fetchMenu();
+    if (asked !== this.#asked || asked.second !== what) return;
+    this.#drawFooter();
+    this.#back = from;
+    if (what === "open") this.#dialog.wait();
+    this.#focus(".keep");
+  }
+
+  /** The person goes on with the form. @param {boolean} [back]  to where they were */
+  #stay(back = true) {
+    this.#asked.second = undefined;
+    this.#drawFooter();
+    this.#update();
+    if (!back) return;
+    if (this.#back?.isConnected) /** @type {HTMLElement} */ (this.#back).focus();
+    else this.#focus(".accept");
+  }
+
+  /** Opens or closes the menu. */
+  async #toggle() {
+    const { menu } = this.#asked;
+    menu.open = !menu.open;
+    await this.#fetchMenu();
+    if (menu !== this.#asked.menu) return;
+    this.#drawFooter();
+    this.#update();
+    this.#focus(".more");
+  }
+
+  #fetchMenu() {
+    return Promise.all([load(["menu"]), locale.load(this.#voice.tag)]).catch(() => {}); // the second Esc cancels all the same
+  }
+
+  /** @param {string} part */
+  #focus(part) {
+    /** @type {HTMLElement | null} */ (this.#root.querySelector(part))?.focus();
   }
 
   #open() {

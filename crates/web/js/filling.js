@@ -26,6 +26,9 @@ export class Filling {
   /** @type {ReturnType<typeof sheet> | undefined} */
   #sheet;
   #tried = false;
+  /** What the fields held before anybody typed, and whether a draft was put in their place. */
+  #start = "";
+  #isDraft = false;
   /** Paths of fields the person has left. @type {Set<string>} */
   #seen = new Set();
 
@@ -44,16 +47,29 @@ export class Filling {
   }
 
   set draft(draft) {
+    this.#isDraft ||= Object.keys(draft).length > 0;
     for (const path in draft) if (this.#typed.has(path)) this.#typed.set(path, draft[path] ?? undefined);
     this.#sheet = undefined; // it holds what was there before
+  }
+
+  /** Whether something would be lost with it. */
+  get isDirty() {
+    this.#sheet?.read();
+    return this.#isDraft || (!!this.#sheet && this.#state() !== this.#start);
+  }
+
+  #state() {
+    return JSON.stringify([...this.#typed], (_, value) => value ?? String(value)); // null is half a date
   }
 
   /** Draws the fields. @param {Pick<import("./field.js").At, "voice" | "server" | "message" | "announce">} place */
   draw(place) {
     this.#voice = place.voice;
     this.#sheet = sheet(this.#form.fields, { ...place, typed: this.#typed });
-    const { description } = this.#form;
-    if (description) this.#sheet.node.prepend(h("p", { part: "help", dir: "auto" }, clean(description)));
+    if (!this.#start) {
+      this.#sheet.read();
+      this.#start = this.#state();
+    }
     return this.#sheet.node;
   }
 
@@ -101,7 +117,7 @@ export class Filling {
   update() {
     const form = this.#sheet;
     if (!form) return 0;
-    const { say, problem, tag } = this.#voice;
+    const { say, tag } = this.#voice;
     form.read();
     const { problems, unchecked } = values.checkedQuickly(this.#form, this.#typed, tag);
     const missing = problems.filter(({ key }) => key.endsWith(".required")).length;
@@ -111,8 +127,8 @@ export class Filling {
     /** @type {Map<string, string>} */
     const texts = new Map();
     const items = [...problems, ...this.told.filter(({ path }) => !known.has(path))].map((one) => {
-      const text = problem(one);
       const entry = form.find(one.path);
+      const text = clean(this.#voice.about(one, entry?.field));
       if (!entry) return h("li", {}, text);
       const { path, label } = entry.field;
       count++;

@@ -26,7 +26,7 @@
  * @property {string} path  JSON Pointer of its value in the content: `/address/city`
  * @property {string} [title]
  * @property {string} [description]
- * @property {string} label  what people read: the title, else the name
+ * @property {string} label  what people read: the title, else the name in words
  * @property {boolean} required
  * @property {boolean} nullable  `null` is a value too
  * @property {any} [suggested]  the `default` as it came
@@ -190,13 +190,19 @@ function readField(reader, name, sub, required, parent, within, depth) {
   const suggested = schema.default;
   delete schema.default;
   /** @type {Field} */
-  const field = { name, path, title, description, label: title ?? name, required, nullable, suggested, kind, marked: schema[MARK] };
+  const field = { name, path, title, description, label: title ?? readable(name), required, nullable, suggested, kind, marked: schema[MARK] };
   readKind(reader, field, schema, keyword, at, depth);
   if (/^(choices|tags|group|json)$/.test(field.kind)) reader.needs.add("rare");
   if ((suggested !== null || nullable) && takes(field, suggested)) field.default = suggested;
   field.secret = secretOf(field);
   if (field.secret) reader.needs.add("secret");
   return field;
+}
+
+/** A program's name in words: `seatKind` and `seat_kind` are "Seat kind". @param {string} name */
+function readable(name) {
+  const words = name.replace(/([a-z\d])([A-Z])/g, "$1 $2").replace(/[_-]+/g, " ").trim().replace(/ [A-Z](?=[a-z])/g, (initial) => initial.toLowerCase());
+  return words ? words[0].toUpperCase() + words.slice(1) : name;
 }
 
 /** Where the gateway says what it found; `crates/core/src/wire/mark.rs`. */

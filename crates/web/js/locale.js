@@ -38,7 +38,7 @@ export function say(tag, key, params = {}) {
 export async function load(tag) {
   if (!Object.hasOwn(FILES, tag)) return;
   const files = await Promise.all(FILES[tag]());
-  loaded[tag] = Object.assign(loaded[tag] ?? {}, ...files.map((file) => file.default));
+  loaded[tag] = Object.assign({}, ...files.map((file) => file.default), loaded[tag]); // what a page has added stays
 }
 
 /** @type {{ [tag: string]: () => Promise<{ default: Texts }>[] }} */

@@ -13,6 +13,8 @@ const IMPORTS = {
   review: () => import("./review.js"),
   link: () => import("./consent.js"),
   notice: () => import("./notice.js"),
+  menu: () => import("./menu.js"),
+  danger: () => import("./danger.js"),
 };
 
 /** @type {{ [need in Need]?: Awaited<ReturnType<typeof IMPORTS[need]>> }} */

@@ -8,9 +8,9 @@ import { LIMITS } from "./limits.js";
 import * as locale from "./locale.js";
 import { load, more } from "./more.js";
 
-/** At once, if nothing has to be loaded for it, as for most. @param {any} request @returns {Question | undefined} */
-export function atOnce(request) {
-  const form = isLink(request) || isLong(request) ? undefined : openAtOnce(schemaOf(request));
+/** At once, if nothing has to be loaded for it, as for most. @param {any} request @param {boolean} destructive @returns {Question | undefined} */
+export function atOnce(request, destructive) {
+  const form = destructive || isLink(request) || isLong(request) ? undefined : openAtOnce(schemaOf(request));
   return form && { form };
 }
 
@@ -18,11 +18,12 @@ export function atOnce(request) {
  * @param {any} request
  * @param {string} tag      the language it is shown in
  * @param {{asker?: string, allowed?: string[]}} from  what is known of the asking server: see `judge` in `link.js`
+ * @param {boolean} destructive
  * @returns {Promise<Question>}
  */
-export async function fetched(request, tag, from) {
+export async function fetched(request, tag, from, destructive) {
   try {
-    const texts = locale.load(tag);
+    const texts = Promise.all([locale.load(tag), load(destructive ? ["danger"] : [])]);
     if (isLong(request)) throw new FormError("the message is too long");
     if (isLink(request)) {
       await Promise.all([texts, load(["link"])]);

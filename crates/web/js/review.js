@@ -3,6 +3,7 @@
  */
 import { clean, h, words } from "./draw.js";
 import { look } from "./style.js";
+import { format } from "./when.js";
 
 /**
  * @param {import("./form.js").Field[]} fields
@@ -21,13 +22,16 @@ export function review(fields, content, unchecked, voice) {
 }
 
 /** @param {import("./form.js").Field} field @param {any} value @param {import("./draw.js").Voice} voice */
-function shown(field, value, { say }) {
-  if (value === undefined || value === null) return h("dd", { part: "empty" }, say("label.left_empty"));
+function shown(field, value, { say, tag }) {
+  if (value === undefined || value === null || value === "") return h("dd", { part: "empty" }, say("label.left_empty"));
   if (field.secret) return h("dd", {}, "••••••••");
   /** @param {any} one @returns {string} */
   const text = (one) => {
     const offer = field.offers?.find((offer) => offer.value === one);
     if (offer) return clean(offer.label, 200);
+    const { format: kind } = field.text ?? {};
+    if (kind === "date" && !isNaN(Date.parse(one))) return format(tag, new Date(one), { dateStyle: "long", timeZone: "UTC" });
+    if (kind === "date-time" && !isNaN(Date.parse(one))) return format(tag, new Date(one), { dateStyle: "long", timeStyle: "long" });
     if (typeof one === "boolean") return say(one ? "label.yes" : "label.no");
     return clean(typeof one === "string" ? one : JSON.stringify(one, (_, member) => (typeof member === "bigint" ? String(member) : member), 2));
   };
@@ -42,7 +46,7 @@ div:has(> dd > dl) { display: block; }
 dd dl { padding-inline-start: 1rem; }
 dt, .empty, dd.unchecked { color: var(--muted); }
 dd.unchecked { grid-column: 2; font-size: .875rem; }
-dd { white-space: pre-wrap; max-block-size: 16rem; overflow: auto; }
+dd { white-space: pre-wrap; }
 .empty { font-style: italic; }
 @media (max-width: 26rem) { dl > div { grid-template-columns: 100%; } dd.unchecked { grid-column: 1; } }
 `);

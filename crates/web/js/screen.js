@@ -3,9 +3,9 @@
  *
  * Pressing a button is told to the element: nothing here decides anything.
  */
-import { refusal } from "./decline.js";
 import { button, clean, cross, h, words } from "./draw.js";
 import { LIMITS } from "./limits.js";
+import { more } from "./more.js";
 
 /**
  * @typedef {import("./draw.js").Voice} Voice
@@ -13,20 +13,22 @@ import { LIMITS } from "./limits.js";
  */
 
 /**
- * Who asks, and how many wait.
+ * Who asks, for what, until when, and how many wait.
  *
  * @param {Voice} voice
- * @param {{server: string, tool: string | null, queue: string | null}} who
+ * @param {{server: string, tool: string | null, host: string | null, queue: string | null, again: boolean}} who
  * @param {HTMLElement} clock
  * @param {() => void} leave
  */
-export function header({ say, phrase }, { server, tool, queue }, clock, leave) {
+export function header({ say, phrase }, { server, tool, host, queue, again }, clock, leave) {
   const [position, total] = (queue ?? "").split("/");
   return [
     h("span", { part: "avatar", "aria-hidden": "true" }, [...clean(server).trim()][0]?.toUpperCase() ?? "?"),
-    h("h2", { id: "asks" }, ...(tool ? phrase("label.asks_for_tool", { server, tool }) : phrase("label.asks", { server }))),
-    total === undefined ? "" : h("span", { part: "queue" }, say("label.queue", { position, total })),
-    clock,
+    h("div", { part: "who" },
+      h("h2", { id: "asks", title: clean(server) }, ...phrase("label.asks", { server })),
+      h("p", { part: "about", id: "about" },
+        total !== undefined && h("span", { part: "queue" }, say("label.queue", { position, total })),
+        !!tool && h("span", { part: "tool", title: clean(tool, 1000) }, words(tool, 60)), !!host && host !== server && h("span", {}, words(host, 60)), clock, again && h("span", {}, say("label.another_call")))),
     cross(say("action.close"), leave, "close"),
     h("slot", { name: "aside" }),
   ];
@@ -39,33 +41,42 @@ export const question = (title, message) => [
 ];
 
 /**
- * What can be done. The last button is what Enter does.
+ * What can be done: two verbs, and a menu for the rest. The last button is what Enter does.
+ *
+ * @typedef {object} Doing
+ * @property {Step} step
+ * @property {string | undefined} main  the action that goes on, unless nothing can
+ * @property {HTMLElement} [problems]  what stands in its way
+ * @property {import("./menu.js").Menu} menu
+ * @property {"discard" | "open"} [second]  what the person is asked a second time
+ * @property {string} [verb]  the key of what the main button says, where that is more than the action
+ * @property {boolean} risky  whether going on is better thought over
  *
  * @param {Voice} voice
- * @param {Step} step
- * @param {string | undefined} main  the action that goes on, unless nothing can
- * @param {HTMLElement | undefined} problems  what stands in its way
- * @param {import("./decline.js").Refusal} refused
- * @param {boolean} destructive
- * @param {{again: () => void, change: () => void, cancel: () => void, decline: (reason?: string) => void}} acts
+ * @param {Doing} doing
+ * @param {Record<"again" | "change" | "cancel" | "decline" | "more" | "stay" | "go", () => void>} acts
  */
-export function footer(voice, step, main, problems = h("div", { part: "problems", id: "problems" }), refused, destructive, { again, change, cancel, decline }) {
+export function footer(voice, { step, main, problems = h("div", { part: "problems", id: "problems" }), menu, second, verb, risky }, acts) {
   const { say } = voice;
+  if (second && more.menu) return more.menu.second(voice, second, acts);
   /** @param {string} key @param {string} part @param {() => void} act */
-  const action = (key, part, act) => button(say("action." + key), act, { part });
-  /** @param {Node} first */
-  const row = (first) => h("div", { part: "actions" }, first, action("cancel", "cancel", cancel),
-    main !== undefined && h("button", { part: "accept", "aria-describedby": "problems destructive" }, say("action." + main)));
-  const warning = destructive && main !== undefined ? h("p", { part: "problem", id: "destructive" }, say("label.destructive")) : "";
-
-  if (step === "opened") return [warning, problems, row(action("open_again", "again", again))];
-  if (step === "review") return [warning, problems, row(action("change", "change", change))];
-  const { panel, buttons } = refusal(voice, refused, decline);
-  return [panel, warning, problems, row(buttons)];
+  const action = (key, part, act) => button(say("action." + key), act, { part, id: part });
+  const others = {
+    opened: () => [action("open_again", "again", acts.again), action("cancel", "cancel", acts.cancel)],
+    review: () => [action("change", "change", acts.change)],
+    ask: () => [
+      button("⋯", acts.more, { part: "more", id: "more", "aria-label": say("action.more"), "aria-expanded": String(menu.open) }),
+      action("reject", "reject", acts.decline),
+    ],
+  }[step]();
+  const row = h("div", { part: "actions" }, ...others,
+    main !== undefined && h("button", { part: risky ? "accept risky" : "accept", "aria-describedby": "problems warning" }, say(verb ?? "action." + main)));
+  const panel = step === "ask" && menu.open && more.menu && h("div", { part: "menu" }, ...more.menu.panel(voice, menu, acts.cancel));
+  return [panel, problems, row].filter((node) => !!node);
 }
 
-/** How it ended. @param {Voice} voice @param {string} server @param {string} state @param {() => void} close */
-export const note = ({ say }, server, state, close) => [
-  h("p", {}, h("strong", {}, words(server, 60)), " ", say("state." + state)),
+/** How it ended. @param {Voice} voice @param {string} server @param {string} state @param {unknown} question @param {() => void} close */
+export const note = ({ say }, server, state, question, close) => [
+  h("div", {}, h("p", {}, h("strong", {}, words(server, 60)), " ", say("state." + state)), h("p", { part: "help" }, words(question, 80))),
   cross(say("action.close"), close, "close"),
 ];

@@ -33,8 +33,9 @@ export function choices(field, value = [], aria, { voice: { say } }) {
  * @param {import("../draw.js").Voice["say"]} say
  */
 export function range({ min = 0, max } = {}, say) {
-  const texts = [min > 1 && say("problem.too_few", { count: min }), max !== undefined && say("problem.too_many", { count: max })];
-  return texts.filter(Boolean).join(". ") || undefined;
+  if (max === undefined) return min > 1 ? say("label.choose_at_least", { count: min }) : undefined;
+  if (min > 1) return min === max ? say("label.choose_exactly", { count: max }) : say("label.choose_between", { min, max });
+  return say("label.choose_up_to", { count: max });
 }
 
 look(`

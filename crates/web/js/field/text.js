@@ -5,6 +5,7 @@
  */
 import { clean, h } from "../draw.js";
 import { more } from "../more.js";
+import { zone } from "../when.js";
 
 /** @type {Record<string, Record<string, string>>} */
 const FORMATS = {
@@ -15,7 +16,7 @@ const FORMATS = {
 };
 
 /** @type {import("../field.js").Kind} */
-export function text(field, held, aria) {
+export function text(field, held, aria, { voice }) {
   const value = held ?? "";
   const { format = "", example } = field.text ?? {};
   const placeholder = example && clean(example, 200);
@@ -26,6 +27,7 @@ export function text(field, held, aria) {
   control.value = shown;
   return {
     control,
+    hint: format === "date-time" ? voice.say("label.time_zone", { zone: zone(voice.tag) }) : undefined,
     read: () => {
       // A date that is half filled in reads as empty. It must be a problem, not left out in silence.
       if (control.validity.badInput) return null;
