@@ -29,7 +29,7 @@ describe("answers", { concurrency: AT_ONCE }, () => {
   test("the server takes it and goes on: one short line says so", async () => {
     const { call, response, page, earlier } = await answered();
     assert.deepEqual((await response).result.content, { word: "here" });
-    await earlier.getByText("Passed to the server").waitFor();
+    await earlier.getByText(/^Sent to /).waitFor();
     await call.ends();
     await earlier.getByText("Delivered").waitFor();
     assert.equal(await page.locator(".undelivered").count(), 0);

@@ -37,7 +37,7 @@ describe("the page", { concurrency: AT_ONCE }, () => {
     assert.deepEqual(brought._meta["dev.midcall/outcome"].by, { route: "page", human: true });
 
     await asks(page, "Delete 3 files?");
-    await page.getByRole("button", { name: "Reject", exact: true }).click();
+    await page.getByRole("button", { name: "Decline", exact: true }).click();
     assert.equal((await client.brought())[0].action, "decline");
     await client.done();
     assert.equal((await opened()).length, 1, "a page that is open is used again");

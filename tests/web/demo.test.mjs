@@ -1,7 +1,7 @@
 // `midcall demo`: every question of its gallery, answered once by a person in a real browser.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { calm, deadline, demo, eventually, person, shot, unhurried } from "./world.mjs";
+import { calm, cancel, deadline, demo, eventually, person, shot, unhurried } from "./world.mjs";
 
 const dialog = (page) => page.getByRole("dialog");
 const button = (page, name) => dialog(page).getByRole("button", { name, exact: true });
@@ -93,7 +93,7 @@ test("forms to approve, long ones and hostile ones", async () => {
   await page.locator("#ask-hostile").click();
   await dialog(page).waitFor();
   await shot(page, "demo-hostile");
-  await button(page, "Reject").click();
+  await button(page, "Decline").click();
   await eventually("declined", async () => (await run(page)).outcome === "Declined");
   assert.equal(await page.locator("a[href*=evil], img, script:not([src])").count(), 0);
   assert.deepEqual(page.mistakes, []);
@@ -124,7 +124,7 @@ test("an odd link warns, a refused one is never shown", async () => {
   await page.locator("#ask-link_odd").click();
   await dialog(page).getByText("Check this first").waitFor();
   await shot(page, "demo-link_odd");
-  await button(page, "Reject").click();
+  await button(page, "Decline").click();
   await eventually("declined", async () => (await run(page)).outcome === "Declined");
   await page.locator("#ask-link_refused").click();
   await eventually("refused", async () => /refused/.test(JSON.stringify(await run(page))));
@@ -156,7 +156,7 @@ test("steps follow each other, and three come at once", async () => {
     });
     seen.push(message);
     if (place) await dialog(page).getByText(place).waitFor();
-    await button(page, "Cancel").click();
+    await cancel(page);
   }
   assert.deepEqual(seen.sort(), ["First: which size?", "Second: which colour?", "Third: order it now?"]);
   await eventually("all cancelled", async () => (await run(page)).outcome === "Canceled · Canceled · Canceled");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MOMENT } from "./browser.mjs";
-import { calm, deadline, Desk, eventually, person, posts, shot, unhurried } from "./world.mjs";
+import { calm, cancel, deadline, Desk, eventually, person, posts, shot, unhurried } from "./world.mjs";
 
 const WEATHER = {
   message: "Weather lookup needs your input",
@@ -68,14 +68,14 @@ test("T4 reject: the button declines, with a reason if one is given", async () =
   const desk = await Desk.start();
   const page = await person(desk);
   const id = await desk.ask(WEATHER);
-  await button(page, "Reject").click();
+  await button(page, "Decline").click();
   assert.equal((await desk.ended(id)).action, "decline");
   assert.equal((await posts(page, "reject")).length, 1);
 
   const other = await desk.ask(WEATHER);
-  await button(page, "Reject with a reason").click();
+  await dialog(page).locator(".more").click();
   await dialog(page).getByLabel("Reason", { exact: true }).fill("Too nosy");
-  await button(page, "Reject").click();
+  await button(page, "Decline").click();
   assert.equal((await desk.ended(other)).action, "decline");
   const { attempt, ...said } = JSON.parse((await posts(page, "reject"))[1].body);
   assert.deepEqual(said, { reason: "Too nosy" });
@@ -147,7 +147,7 @@ test("T7 timeout: five minutes by default, the last thirty seconds are counted, 
   await at(30);
   await dialog(page).getByText("Closing in 30s").first().waitFor();
   await at(-1);
-  await dialog(page).getByText("Time is over").first().waitFor();
+  await dialog(page).getByText("Time's up").first().waitFor();
   await page.clock.resume();
   await eventually("the desk is asked", () => page.requests.some(({ path }) => path === `/elicitation/status/${id}`));
   await dialog(page).getByLabel("City").fill("Recife");
@@ -184,7 +184,7 @@ test("T9 multi-tenant: a workspace switch dismisses the dialog, not the question
   assert.equal(status.state, "open");
   const here = await desk.ask({ ...WEATHER, message: "Of acme" }, { workspace: "acme" });
   await dialog(page).getByText("Of acme").waitFor();
-  await button(page, "Cancel").click();
+  await cancel(page);
   await desk.ended(here);
   await page.goForward();
   await dialog(page).getByText("Of globex").waitFor();

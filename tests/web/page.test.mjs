@@ -1,7 +1,7 @@
 // The page around the questions: what waits, what was, who is let in.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { anotherPerson, Desk, eventually, person, posts, record, shot, wake } from "./world.mjs";
+import { anotherPerson, cancel, Desk, eventually, person, posts, record, shot, wake } from "./world.mjs";
 
 const text = (message, more = {}) => ({ message, requestedSchema: { type: "object", properties: { name: { type: "string", title: "Name", ...more } }, required: ["name"] } });
 
@@ -50,14 +50,14 @@ test("what was answered before is told by names, never by values", async () => {
   await button(page, "Submit").click();
   await desk.ended(id);
   const other = await desk.ask(text("And who else?"), { server: "crm" });
-  await button(page, "Cancel").click();
+  await cancel(page);
   await desk.ended(other);
-  await page.getByText("Sent: name").waitFor();
+  await page.getByText("Sent: Name").waitFor();
   await page.getByText("Canceled").waitFor(); // only what the page has heard of is there after a reload
   await page.reload();
   const before = page.getByRole("region", { name: "Earlier" });
   const told = await before.innerText();
-  assert.match(told, /crm[\s\S]*And who else\?[\s\S]*Canceled[\s\S]*crm[\s\S]*greet[\s\S]*Who\?[\s\S]*Answered[\s\S]*Sent: name/);
+  assert.match(told, /crm[\s\S]*And who else\?[\s\S]*Canceled[\s\S]*crm[\s\S]*greet[\s\S]*Who\?[\s\S]*Answered[\s\S]*Sent: Name/);
   assert.ok(!(await page.content()).includes("Xyzzy"));
   assert.ok(!(await page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }))).includes("Xyzzy"));
 });
@@ -113,7 +113,7 @@ test("two browsers press at once: the one that came late learns it from the refu
   await other.getByText("This was already answered").waitFor();
   await other.getByText("Answered in another window").waitFor();
   assert.equal((await posts(other, "accept")).length, 1);
-  await one.getByText("Sent: name").waitFor();
+  await one.getByText("Sent: Name").waitFor();
 });
 
 test("an answer that the gateway finds unfit opens again, with the problem at its field", async () => {
@@ -175,7 +175,7 @@ test("a reload in mid-form keeps what was typed, in this tab only, and never a s
   await other.addInitScript((bearer) => sessionStorage.setItem("midcall.bearer", bearer), await page.evaluate(() => sessionStorage.getItem("midcall.bearer")));
   await other.goto(desk.announced.page);
   assert.equal(await dialog(other).getByLabel("Name").inputValue(), "");
-  await button(other, "Reject").click();
+  await button(other, "Decline").click();
   await desk.ended(id);
   await dialog(page).waitFor({ state: "hidden" });
   const drafts = await page.evaluate(() => Object.keys(sessionStorage).filter((name) => name.includes("draft")));
@@ -248,7 +248,7 @@ test("a notification, once it is allowed and while the person looks elsewhere", 
   const silent = await desk.ask(text("Before it is allowed"));
   await dialog(page).waitFor();
   assert.deepEqual(await page.evaluate(() => window.shown.length), 0);
-  await button(page, "Cancel").click();
+  await cancel(page);
   await desk.ended(silent);
 
   await page.getByRole("button", { name: "Notify me" }).click();
@@ -300,7 +300,7 @@ test("a server's hostile words are text, wherever they are shown", async () => {
   await page.getByRole("button", { name: "Answer" }).waitFor();
   await shot(page, "hostile-list");
   await page.getByRole("button", { name: "Answer" }).click();
-  await button(page, "Cancel").click();
+  await cancel(page);
   await desk.ended(id);
   await page.getByRole("region", { name: "Earlier" }).waitFor();
   assert.equal(await page.evaluate(() => window.hacked), undefined);
@@ -321,7 +321,7 @@ test("nothing that was typed is in the console, and nothing is fetched from else
   await button(page, "Submit").click();
   await desk.ended(id);
   const link = await desk.ask({ mode: "url", message: "Look", url: "https://never.example/x", elicitationId: "e" });
-  await button(page, "Reject").click();
+  await button(page, "Decline").click();
   await desk.ended(link);
   assert.ok(!said.join().includes("Xyzzy"));
   assert.deepEqual([...hosts], [new URL(desk.announced.page).host]);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ALL } from "./browser.mjs";
 import { fits, judge } from "./looks.mjs";
-import { anotherPerson, calm, demo, Desk, person, shot } from "./world.mjs";
+import { anotherPerson, calm, cancel, demo, Desk, person, shot } from "./world.mjs";
 
 const FORM = {
   message: "A table for whom, and when?",
@@ -120,7 +120,7 @@ async function tour(tag, isJudged) {
   await look(gallery, "demo");
   await gallery.locator("#ask-three").click();
   await dialog(gallery).getByText(/1 (of|de) 3/).waitFor();
-  await dialog(gallery).locator("[part=cancel]").click();
+  await cancel(gallery);
   await dialog(gallery).getByText(/1 (of|de) 2/).waitFor();
   await aside(gallery, later);
   await dialog(gallery).waitFor({ state: "hidden" });

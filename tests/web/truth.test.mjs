@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MOMENT } from "./browser.mjs";
-import { demo, Desk, eventually, person, posts, unhurried } from "./world.mjs";
+import { cancel, demo, Desk, eventually, person, posts, unhurried } from "./world.mjs";
 
 const WHO = { message: "Who?", requestedSchema: { type: "object", properties: { name: { type: "string", title: "Name" } }, required: ["name"] } };
 const LINK = { mode: "url", message: "Sign in", url: "https://server.example/elicit/abc", elicitationId: "e_1" };
@@ -16,12 +16,12 @@ test("a clock that is ten minutes ahead closes nothing", async () => {
   const page = await unhurried(desk);
   await page.clock.setSystemTime(Date.now() + 600_000);
   const id = await desk.ask(WHO);
-  await dialog(page).getByText("Time is over").first().waitFor();
+  await dialog(page).getByText("Time's up").first().waitFor();
   await eventually("the desk is asked", () => page.clock.runFor(3_000).then(() => page.requests.some(({ path }) => path === `/elicitation/status/${id}`)));
   await dialog(page).getByLabel("Name").fill("Ana");
   await button(page, "Submit").click();
   assert.equal((await desk.ended(id)).action, "accept");
-  await page.getByText("Sent: name").waitFor();
+  await page.getByText("Sent: Name").waitFor();
 });
 
 test("an answer whose response was lost is this window's own", async () => {
@@ -35,7 +35,7 @@ test("an answer whose response was lost is this window's own", async () => {
   await dialog(page).getByLabel("Name").fill("Ana");
   await button(page, "Submit").click();
   await desk.ended(id);
-  await page.getByText("Sent: name").waitFor();
+  await page.getByText("Sent: Name").waitFor();
   await dialog(page).waitFor({ state: "hidden" });
   assert.equal(await page.getByText("in another window").count(), 0);
 });
@@ -55,7 +55,7 @@ test("an answer whose response was lost can be sent again, and is taken as given
   assert.equal((await desk.ended(id)).action, "accept");
   await dialog(page).locator(".problems").getByText("This could not be sent").waitFor();
   await button(page, "Submit").click();
-  await page.getByText("Sent: name").waitFor();
+  await page.getByText("Sent: Name").waitFor();
   assert.equal(await page.getByText("This was already answered").count(), 0);
   const attempts = (await posts(page, "accept")).map(({ body }) => JSON.parse(body).attempt);
   assert.equal(new Set(attempts).size, 1, `${attempts}`);
@@ -72,7 +72,7 @@ test("what became of an answer while this window was away is learned when it com
   await dialog(page).getByLabel("Name").fill("Ana");
   await button(page, "Submit").click();
   await desk.ended(id);
-  await page.getByText("Sent: name").waitFor();
+  await page.getByText("Sent: Name").waitFor();
   const before = page.locator(".before");
   assert.equal(await before.getByText("Delivered").count(), 0);
   await page.reload(); // A new stream tells what is open only.
@@ -98,8 +98,8 @@ test("what the desk does not know is not told as taken back, and why it was take
   const page = await person(desk);
   await page.route("**/cancel", (route) => route.fulfill({ status: 404, json: {} }));
   await desk.ask(WHO);
-  await button(page, "Cancel").click();
-  await page.getByText("It is not known how this ended").first().waitFor();
+  await cancel(page);
+  await page.getByText("Unknown outcome").first().waitFor();
   await desk.ask({ ...WHO, message: "And who else?" });
   await dialog(page).waitFor();
   await desk.end();
@@ -111,10 +111,10 @@ test("words that are none stop neither their question nor the next", async () =>
   const page = await person(desk);
   const odd = { toString: 1, valueOf: 1 };
   const first = await desk.ask({ ...WHO, title: odd });
-  await button(page, "Reject").click();
+  await button(page, "Decline").click();
   assert.equal((await desk.ended(first)).action, "decline");
   const second = await desk.ask(WHO);
-  await button(page, "Reject").click();
+  await button(page, "Decline").click();
   assert.equal((await desk.ended(second)).action, "decline");
   assert.equal(await page.getByText("Connection lost").count(), 0);
 });

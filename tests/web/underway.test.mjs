@@ -116,21 +116,21 @@ test("an answer that nobody takes is given up after a while, and can be sent aga
   await page.unroute("**/accept");
   await button(page, "Submit").click();
   assert.equal((await desk.ended(id)).action, "accept");
-  await page.getByText("Sent: name").waitFor();
+  await page.getByText("Sent: Name").waitFor();
 });
 
 for (const [what, onward] of [
   ["arrives", (route) => route.continue()],
   ["is lost", (route) => route.abort()],
 ]) {
-  test(`a link is opened in another tab while Reject is on its way, which ${what}`, async () => {
+  test(`a link is opened in another tab while Decline is on its way, which ${what}`, async () => {
     const desk = await Desk.start();
     const page = await person(desk);
     const other = await anotherPerson(desk, page);
     await other.context().route("https://server.example/**", (route) => route.fulfill({ body: "" }));
     const call = await held(page, "**/reject");
     const id = await desk.ask(LINK);
-    await button(page, "Reject").click();
+    await button(page, "Decline").click();
     await call.waiting;
     await button(other, "Open link").click();
     await button(other, "I've finished").waitFor();

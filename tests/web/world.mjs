@@ -262,5 +262,11 @@ function within(promise, what) {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
+/** Cancels the question that is shown, by the dialog's menu. */
+export async function cancel(page) {
+  await page.getByRole("dialog").locator(".more").click();
+  await page.getByRole("dialog").locator(".cancel").click();
+}
+
 /** Waits until a question takes answers: what comes together with it was not meant for it. */
 export const calm = (page) => page.locator("dialog[open]:not(.new)").first().waitFor();

@@ -6,6 +6,7 @@
  */
 import "../define.js";
 import { h } from "../draw.js";
+import { read } from "../form.js";
 import { write } from "./exact.js";
 import { Refused } from "./gateway.js";
 import * as memory from "./memory.js";
@@ -49,14 +50,15 @@ export class Asking {
     return this.#ticket?.id;
   }
 
-  /** Shows a ticket, unless it is shown already. @param {Ticket} ticket @param {string} queue  "1/3" */
-  show(ticket, queue) {
+  /** Shows a ticket, unless it is shown already. @param {Ticket} ticket @param {string} queue  "1/3" @param {boolean} again  the same is asked in another call */
+  show(ticket, queue, again) {
     if (this.id !== ticket.id) {
       this.dismiss();
       this.#begin(ticket);
     }
     const element = /** @type {Element} */ (this.#element);
     if (element.getAttribute("queue") !== queue) element.setAttribute("queue", queue);
+    if (element.hasAttribute("again") !== again) element.toggleAttribute("again", again);
     this.#follow();
   }
 
@@ -81,7 +83,7 @@ export class Asking {
 
   /** Speaks the page's language from now on. */
   speak() {
-    this.#element?.setAttribute("locale", voice.tag);
+    document.querySelectorAll("mcp-elicitation").forEach((one) => one.setAttribute("locale", voice.tag)); // its notes, too
     const later = this.#element?.querySelector("button");
     if (later) later.textContent = say("page.later");
   }
@@ -101,7 +103,7 @@ export class Asking {
 
   /** The ticket closed without this page: says so in the dialog's place. @param {string} state */
   end(state) {
-    document.querySelector("mcp-elicitation.over")?.remove(); // one note at a time
+    forget(); // one note at a time
     const element = this.#release();
     element?.classList.add("over");
     element?.close(state);
@@ -171,7 +173,7 @@ export class Asking {
    */
   async #hand(ticket, action, call, answer) {
     const { id } = ticket;
-    const fields = Object.keys(answer.content ?? {});
+    const fields = labels(ticket, Object.keys(answer.content ?? {}));
     this.#failed.delete(id);
     this.#underway.set(id, undefined);
     const said = `${id} ${action}`;
@@ -217,6 +219,21 @@ export class Asking {
     this.#element.problems = problems;
     this.#follow();
   }
+}
+
+/** Takes away the note of a question that ended without this page. */
+export const forget = () => document.querySelector("mcp-elicitation.over")?.remove();
+
+/** What the person saw above these fields. @param {Ticket} ticket @param {string[]} names */
+function labels({ params }, names) {
+  /** @type {import("../form.js").Field[]} */
+  let fields = [];
+  try {
+    fields = read(params.requestedSchema).fields;
+  } catch {
+    // It was shown, so it can be read.
+  }
+  return names.map((name) => fields.find((field) => field.name === name)?.label ?? name);
 }
 
 /** What to show: the gateway's problems, or that it could not be reached. @param {unknown} problem @returns {Problem[]} */

@@ -6,21 +6,20 @@
  * the oldest question that is neither elsewhere nor put off.
  */
 import { clean, h } from "../draw.js";
-import { Asking } from "./asking.js";
+import { Asking, forget } from "./asking.js";
 import { badge } from "./badge.js";
 import { bar } from "./bar.js";
 import { Refused } from "./gateway.js";
 import { Gateways } from "./gateways.js";
-import { before, ending, lost, undelivered, waiting } from "./lists.js";
+import { before, ending, told, undelivered, waiting } from "./lists.js";
 import * as memory from "./memory.js";
 import * as notifications from "./notify.js";
 import { provide } from "./provisions.js";
 import { isIn, Queue } from "./queue.js";
+import { Toasts } from "./toasts.js";
 import { say, speak, voice } from "./words.js";
 
 /** @typedef {import("./queue.js").Closing} Closing */
-/** How long "Connected again" stays. */
-const MOMENT = 4_000;
 /** How often the desk is asked about what may have ended unheard. */
 const POLL = 3_000;
 
@@ -59,7 +58,7 @@ export class Page {
   });
 
   #bar = h("header", { class: "bar" });
-  #said = h("p", { class: "said", role: "status" });
+  #toasts = new Toasts();
   #main = h("main", { id: "content", tabindex: "-1" });
   #extra;
   /** What the bar showed last. */
@@ -76,7 +75,7 @@ export class Page {
   /** Lets the person in and stays with them. */
   async open() {
     await speak();
-    document.body.append(this.#bar, this.#main, this.#said);
+    document.body.append(this.#bar, this.#main, this.#toasts.node);
     this.draw();
     addEventListener("hashchange", () => location.reload()); // a launch link, pasted into this tab
     const arrived = await this.#arrive();
@@ -146,10 +145,16 @@ export class Page {
     const wasLost = this.#queue.lost.some((one) => one.id === id);
     const past = this.#queue.settle(id, closing, { at: new Date().toISOString(), ...this.#asking.how(id, closing) });
     if (!past) return;
-    if (!wasLost && this.#queue.lost.includes(past)) this.#tell(lost(past));
+    if (past.ours && (!wasLost || !this.#queue.lost.includes(past))) {
+      forget();
+      this.#toasts.show(() => told(past));
+    }
     if (this.#asking.id === id) {
       if (past.ours) this.#asking.dismiss();
-      else this.#asking.end(closing.state === "answered" ? "answered_before" : ending(closing));
+      else {
+        this.#toasts.clear();
+        this.#asking.end(closing.state === "answered" ? "answered_before" : ending(closing));
+      }
     }
     memory.keepPast(this.#queue.past);
     notifications.dismiss(id);
@@ -176,14 +181,8 @@ export class Page {
       this.#asking.dismiss();
       memory.drafts().forEach(({ id }) => memory.dropDraft(id));
     }
-    if (now === "connected" && before === "lost") this.#tell(say("page.connection_restored"));
+    if (now === "connected" && before === "lost") this.#toasts.show(() => [h("p", {}, say("page.connection_restored"))]);
     this.draw();
-  }
-
-  /** @param {string} text */
-  #tell(text) {
-    this.#said.textContent = text;
-    setTimeout(() => (this.#said.textContent = ""), MOMENT);
   }
 
   /** Shows another place. Its dialog goes, its question stays. @param {import("./queue.js").Place} place */
@@ -208,6 +207,7 @@ export class Page {
     memory.keepLocale(tag);
     await speak(tag);
     this.#asking.speak();
+    this.#toasts.draw();
     this.draw();
   }
 
@@ -257,7 +257,7 @@ export class Page {
     return [
       lead,
       ...(this.#queue.lost.length ? [undelivered(this.#queue.lost, (id) => this.#see(id))] : []),
-      ...(listed.length || !rest.length ? [waiting(listed, (id) => this.#answer(id))] : []),
+      ...(listed.length || !rest.length ? [waiting(listed, (ticket) => this.#queue.isAgain(ticket), (id) => this.#answer(id))] : []),
       ...rest,
       ...(past.length ? [before(past)] : []),
     ];
@@ -269,7 +269,7 @@ export class Page {
     const now = open.filter(({ id }) => !this.#later.has(id));
     const next = now.find(({ id }) => id === this.#asking.id) ?? now[0];
     if (!next) this.#asking.dismiss();
-    else this.#asking.show(next, open.length > 1 ? `${open.indexOf(next) + 1}/${open.length}` : "");
+    else this.#asking.show(next, open.length > 1 ? `${open.indexOf(next) + 1}/${open.length}` : "", this.#queue.isAgain(next));
   }
 
   /** @param {string} id */
@@ -277,7 +277,7 @@ export class Page {
     this.#later.delete(id);
     this.#asking.dismiss();
     const ticket = this.#queue.get(id);
-    if (ticket) this.#asking.show(ticket, "");
+    if (ticket) this.#asking.show(ticket, "", this.#queue.isAgain(ticket));
     this.draw();
   }
 

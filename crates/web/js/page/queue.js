@@ -66,7 +66,7 @@ export class Queue {
    *
    * @param {string} id
    * @param {Closing} closing
-   * @param {{at: string, fields?: string[], ours?: boolean}} how  `fields` are names, never values
+   * @param {{at: string, fields?: string[], ours?: boolean}} how  `fields` are labels, never values
    */
   settle(id, closing, { at, fields = [], ours = false }) {
     const ticket = this.#open.get(id);
@@ -89,6 +89,15 @@ export class Queue {
   /** This tab's answers that were lost, until the person has seen that. */
   get lost() {
     return this.#past.filter(({ ours, seen, closing }) => ours && !seen && closing.delivery === "lost");
+  }
+
+  /** Whether the same tool asked the same before, in another call: two equal questions are two. @param {Ticket} ticket */
+  isAgain(ticket) {
+    const { tool, description } = ticket;
+    /** @param {string} server @param {{tool?: string, description: string}} one */
+    const same = (server, one) => server === ticket.server.name && one.tool === tool && one.description === description;
+    const earlier = this.all.slice(0, this.all.indexOf(ticket));
+    return earlier.some((one) => same(one.server.name, one)) || this.#past.some((one) => one.at >= ticket.asked && same(one.server, one));
   }
 
   /** The person has seen that an answer was lost. @param {string} id */
