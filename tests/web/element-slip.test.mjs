@@ -70,6 +70,39 @@ test("half a date, a reason and a draft count as typed; what was taken back does
   assert.deepEqual(await answer(back), { action: "cancel" });
 });
 
+test("that it could not be canceled is seen", async () => {
+  const page = await asking(CITY);
+  await page.getByLabel("City").fill("Lisbon");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Discard and cancel" }).click();
+  await answer(page);
+  await page.evaluate(() => void (element.problems = [{ path: "", key: "mcp.elicitation.problem.too_big", params: {} }]));
+  await part(page, "problems").getByText("This is too big to send").waitFor();
+  await part(page, "accept").waitFor();
+  assert.equal(await page.getByLabel("City").inputValue(), "Lisbon");
+});
+
+test("without the rest of the element, a second Esc cancels all the same, and the form can be sent", async () => {
+  const page = await asking();
+  await page.route("**/menu.js", (route) => route.abort());
+  await page.evaluate((request) => void (element.request = request), CITY);
+  await page.getByLabel("City").fill("Lisbon");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("End");
+  assert.deepEqual(await fired(page), []);
+  await part(page, "accept").click();
+  assert.deepEqual(await answer(page), { action: "accept", content: { city: "Lisbon" } });
+
+  const other = await asking();
+  await other.route("**/menu.js", (route) => route.abort());
+  await other.evaluate((request) => void (element.request = request), CITY);
+  await calm(other);
+  await other.getByLabel("City").fill("Lisbon");
+  await other.keyboard.press("Escape");
+  await other.keyboard.press("Escape");
+  assert.deepEqual(await answer(other), { action: "cancel" });
+});
+
 test("a key that is held down asks, and doesn't cancel", async () => {
   const page = await asking(CITY);
   await page.getByLabel("City").fill("Lisbon");

@@ -14,7 +14,7 @@
  * @attr tool          the tool it asks for
  * @attr queue         "1/3": the first of three questions
  * @attr again         the same tool asks the same in another call
- * @attr destructive   the tool says of itself that it destroys something
+ * @attr destructive   accepting destroys something; it is set before `request`
  *
  * @fires elicitation-answer    detail: an ElicitResult, as the wire wants it. The element then waits,
  *                              until `problems` is set, `close` or `dismiss` called, or another request comes
@@ -37,15 +37,13 @@ import { Dialog } from "./dialog.js";
 import { h, voice } from "./draw.js";
 import * as locale from "./locale.js";
 import { load, more } from "./more.js";
+import { Note } from "./note.js";
 import { atOnce, fetched } from "./question.js";
 import * as screen from "./screen.js";
 import { style } from "./style.js";
 import { moment } from "./when.js";
 
 /** @typedef {import("./check.js").Problem} Problem */
-
-/** How long it is said how a question ended, in milliseconds. */
-const LINGER = 8000;
 
 export class McpElicitationElement extends HTMLElement {
   static observedAttributes = ["locale", "deadline", "server-name", "server-host", "server-links", "tool", "queue", "again"];
@@ -57,10 +55,10 @@ export class McpElicitationElement extends HTMLElement {
 
   #root = this.attachShadow({ mode: "open" });
   #dialog = new Dialog(() => this.#leave());
-  #note = h("div", { role: "status", part: "note" });
-  /** What the note says, and until when. @type {{state: string, question: unknown} | undefined} */
-  #noted;
-  #timer = 0;
+  #note = new Note(() => {
+    this.dismiss();
+    this.#fire("elicitation-closed");
+  });
   #voice = voice("en-US");
   #spoken = false;
   #stop = () => {};
@@ -74,9 +72,7 @@ export class McpElicitationElement extends HTMLElement {
   constructor() {
     super();
     this.#root.adoptedStyleSheets = [style()];
-    this.#root.append(this.#dialog.node, this.#note);
-    this.#note.onpointerenter = this.#note.onfocus = () => clearTimeout(this.#timer); // it stays while it is read
-    this.#note.onpointerleave = () => this.#linger();
+    this.#root.append(this.#dialog.node, this.#note.node);
     const { form } = this.#dialog;
     form.onsubmit = (event) => {
       event.preventDefault();
@@ -108,6 +104,7 @@ export class McpElicitationElement extends HTMLElement {
 
   disconnectedCallback() {
     this.#stop();
+    this.#note.clear();
     this.#dialog.close();
   }
 
@@ -162,6 +159,7 @@ export class McpElicitationElement extends HTMLElement {
 
   set problems(problems) {
     this.#dialog.busy = false;
+    if (this.#asked.second) this.#stay(false);
     if (!this.#asked.ready || !this.#spoken || !this.isConnected) {
       this.#asked.found = [...problems];
       return;
@@ -214,8 +212,7 @@ export class McpElicitationElement extends HTMLElement {
     this.#stop();
     this.#asked = new Asked();
     this.#dialog.busy = false;
-    this.#noted = undefined;
-    this.#drawNote();
+    this.#note.clear();
     this.#dialog.close();
   }
 
@@ -228,26 +225,8 @@ export class McpElicitationElement extends HTMLElement {
     const { title, message } = this.#asked.request ? this.#asked.words(this.#voice) : {};
     this.#dialog.take();
     this.dismiss();
-    this.#noted = { state, question: title ?? message };
-    this.#drawNote();
-    this.#linger();
-  }
-
-  #drawNote() {
-    clearTimeout(this.#timer);
-    const leave = () => this.#forget();
-    this.#note.replaceChildren(...(this.#noted ? screen.note(this.#voice, this.#server, this.#noted.state, this.#noted.question, leave) : []));
-  }
-
-  /** The note leaves by itself. */
-  #linger() {
-    clearTimeout(this.#timer);
-    if (this.#noted) this.#timer = setTimeout(() => this.#forget(), LINGER);
-  }
-
-  #forget() {
-    this.dismiss();
-    this.#fire("elicitation-closed");
+    this.#note.tell(state, title ?? message);
+    this.#note.draw(this.#voice, this.#server);
   }
 
   get #server() {
@@ -264,8 +243,7 @@ export class McpElicitationElement extends HTMLElement {
       this.#spoken = true;
       this.#count();
       this.#draw(first);
-      if (this.#noted) this.#drawNote();
-      this.#linger();
+      this.#note.draw(this.#voice, this.#server);
     };
     if (tag === "en-US" && !this.#asked.rare) draw(); // always there
     else locale.load(tag).then(draw, draw); // unreachable: in English
@@ -343,7 +321,7 @@ export class McpElicitationElement extends HTMLElement {
 
   /** What the main button does, here and now. */
   async #proceed() {
-    if (this.#asked.second) return; // an Enter in a field says neither
+    if (this.#asked.second && more.menu) return; // an Enter in a field says neither
     if (this.opened) return this.#finish("accept");
     if (this.#asked.isRisky) return this.#ask("open");
     if (this.#asked.next !== "review") return this.accept();

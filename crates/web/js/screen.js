@@ -25,10 +25,10 @@ export function header({ say, phrase }, { server, tool, host, queue, again }, cl
   return [
     h("span", { part: "avatar", "aria-hidden": "true" }, [...clean(server).trim()][0]?.toUpperCase() ?? "?"),
     h("div", { part: "who" },
-      h("h2", { id: "asks", title: clean(server) }, ...phrase("label.asks", { server })),
+      h("h2", { id: "asks", title: server.length > 40 && clean(server) }, ...phrase("label.asks", { server })),
       h("p", { part: "about", id: "about" },
         total !== undefined && h("span", { part: "queue" }, say("label.queue", { position, total })),
-        !!tool && h("span", { part: "tool", title: clean(tool, 1000) }, words(tool, 60)), !!host && host !== server && h("span", {}, words(host, 60)), clock, again && h("span", {}, say("label.another_call")))),
+        !!tool && h("span", { part: "tool", title: tool.length > 40 && clean(tool, 1000) }, words(tool, 60)), !!host && host !== server && h("span", {}, words(host, 60)), clock, again && h("span", {}, say("label.another_call")))),
     cross(say("action.close"), leave, "close"),
     h("slot", { name: "aside" }),
   ];
@@ -74,9 +74,3 @@ export function footer(voice, { step, main, problems = h("div", { part: "problem
   const panel = step === "ask" && menu.open && more.menu && h("div", { part: "menu" }, ...more.menu.panel(voice, menu, acts.cancel));
   return [panel, problems, row].filter((node) => !!node);
 }
-
-/** How it ended. @param {Voice} voice @param {string} server @param {string} state @param {unknown} question @param {() => void} close */
-export const note = ({ say }, server, state, question, close) => [
-  h("div", {}, h("p", {}, h("strong", {}, words(server, 60)), " ", say("state." + state)), h("p", { part: "help" }, words(question, 80))),
-  cross(say("action.close"), close, "close"),
-];

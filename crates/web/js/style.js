@@ -109,7 +109,8 @@ strong { font-weight: 600; }
 a { color: inherit; }
 .actions { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
 .actions > :first-child { margin-inline-end: auto; }
-.more { padding-inline: .75rem; }
+.actions .more { padding-inline: .75rem; }
+.actions .cancel { border-color: transparent; background: none; }
 button { font: inherit; font-weight: 550; color: var(--text); background: var(--ground); border: 1px solid var(--line); border-radius: var(--round); min-block-size: 2.5rem; padding: .375rem 1rem; cursor: pointer; overflow-wrap: normal; }
 button:hover { background: var(--soft); }
 .accept { background: var(--accent); color: var(--on-accent); border-color: transparent; min-inline-size: 6rem; }
