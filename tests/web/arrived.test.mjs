@@ -109,6 +109,7 @@ test("two equal questions are visibly two, also when the first has just been ans
   await dialog(page).getByText("another call of the same tool").waitFor();
   await button(page, "Decline").click();
   await desk.ended(second);
+  await page.locator(".before li").nth(1).waitFor(); // the page knows
   const third = await desk.ask(DELETE, { server: "files", tool: "delete_old" });
   await dialog(page).waitFor();
   assert.equal(await dialog(page).getByText("another call of the same tool").count(), 0, "those are over");

@@ -53,7 +53,7 @@ test("what was answered before is told by names, never by values", async () => {
   await cancel(page);
   await desk.ended(other);
   await page.getByText("Sent: Name").waitFor();
-  await page.getByText("Canceled").waitFor(); // only what the page has heard of is there after a reload
+  await page.locator(".before").getByText("Canceled").waitFor(); // only what the page has heard of is there after a reload
   await page.reload();
   const before = page.getByRole("region", { name: "Earlier" });
   const told = await before.innerText();
