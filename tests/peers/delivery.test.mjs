@@ -20,7 +20,7 @@ async function answered() {
   const { launch } = await until(() => announced(peers.announce), "the page");
   const page = await tab(browser, launch);
   await page.getByRole("dialog").getByText(WORD.message).waitFor();
-  await page.getByLabel("word").fill("here");
+  await page.getByRole("dialog").getByLabel("word").fill("here");
   await page.getByRole("button", { name: "Submit" }).click();
   return { peers, call, response, page, earlier: page.getByRole("region", { name: "Earlier" }) };
 }

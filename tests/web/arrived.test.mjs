@@ -149,7 +149,7 @@ test("Esc on the page asks first, and Later keeps the draft", async () => {
   await page.keyboard.press("Escape");
   await button(page, "Discard and cancel").click();
   assert.equal((await desk.ended(id)).action, "cancel");
-  assert.ok(!(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).includes("Ana"));
+  await eventually("the draft goes with its question", async () => !(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).includes("Ana"));
 });
 
 test("every screen of the page says Decline, in the element and after another language was fetched", async () => {
