@@ -34,6 +34,20 @@ test("what is told twice is heard once, and what is closed stays closed", () => 
   assert.deepEqual(queue.past.map(({ closing }) => closing.state), ["withdrawn"]);
 });
 
+test("two equal questions are two while both are asked, and one that is asked again later is not", () => {
+  const queue = new Queue();
+  const same = { description: "Delete 3 files?", tool: "delete_old" };
+  const at = (second, more) => ticket(second, `2027-01-01T00:00:${second}Z`, { ...same, ...more });
+  for (const one of [at("01"), at("02"), at("03", { tool: "other" }), at("04", { description: "Delete 4 files?" }), at("05", { server: { name: "mail" } })]) queue.add(one);
+  const again = () => queue.all.map((one) => queue.isAgain(one));
+  assert.deepEqual(again(), [false, true, false, false, false]);
+  queue.settle("01", { state: "answered", action: "accept" }, { at: "2027-01-01T00:00:30.5Z" });
+  assert.deepEqual(again(), [true, false, false, false], "the first was answered while the second waited");
+  queue.add(at("31"));
+  queue.settle("02", { state: "answered", action: "accept" }, { at: "2027-01-01T00:00:30Z" });
+  assert.equal(queue.isAgain(queue.get("31")), false, "it came after both");
+});
+
 test("what was before is remembered by names, the latest first, and not without end", () => {
   const queue = new Queue();
   for (let at = 0; at < 100; at++) {

@@ -3,13 +3,14 @@
  */
 
 /**
- * A moment; the day is left out where it is today.
- * @param {string} tag  the language of the screen @param {number | string} stamp @param {Intl.DateTimeFormatOptions} [more]
+ * A moment; the day is left out where it is today. What is no moment says nothing.
+ * @param {string} tag  the language of the screen @param {number | string} stamp
  */
-export function moment(tag, stamp, more) {
+export function moment(tag, stamp) {
   const date = new Date(stamp);
+  if (isNaN(+date)) return "";
   const isToday = date.toDateString() === new Date().toDateString();
-  return format(tag, date, more ?? (isToday ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" }));
+  return format(tag, date, isToday ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" });
 }
 
 /** @param {string} tag @param {Date} date @param {Intl.DateTimeFormatOptions} how */

@@ -97,7 +97,7 @@ export class Queue {
     /** @param {string} server @param {{tool?: string, description: string}} one */
     const same = (server, one) => server === ticket.server.name && one.tool === tool && one.description === description;
     const earlier = this.all.slice(0, this.all.indexOf(ticket));
-    return earlier.some((one) => same(one.server.name, one)) || this.#past.some((one) => one.at >= ticket.asked && same(one.server, one));
+    return earlier.some((one) => same(one.server.name, one)) || this.#past.some((one) => Date.parse(one.at) >= Date.parse(ticket.asked) && same(one.server, one));
   }
 
   /** The person has seen that an answer was lost. @param {string} id */
