@@ -23,6 +23,19 @@ test("a dangerous question is a heading, with the warning above it and the focus
   assert.deepEqual(await answer(page), { action: "decline" });
 });
 
+test("a question at the start of a longer message is its heading, and the rest stays below", async () => {
+  for (const [message, heading, rest] of [
+    ["Delete 3 files?\n\na.txt\nb.txt", "Delete 3 files?", "a.txt\nb.txt"],
+    ["Dear user,\nplease agree.", undefined, "Dear user,\nplease agree."],
+    ["Why? ".repeat(40), undefined, "Why? ".repeat(40)],
+    ["?".repeat(100_000), undefined, "?".repeat(10)],
+  ]) {
+    const page = await asking(ask(message), { destructive: "" });
+    assert.deepEqual(await page.getByRole("heading", { level: 3 }).allTextContents(), heading ? [heading] : []);
+    assert.ok((await part(page, "message").textContent()).startsWith(rest));
+  }
+});
+
 for (const [message, locale, verb] of [
   ["Delete 3 files?", "en-US", "Delete"],
   ["Are you sure you want to overwrite notes.txt?", "en-US", "Overwrite"],

@@ -14,8 +14,8 @@ import * as screen from "./screen.js";
 
 /** A title that is a name in somebody's program, and nothing for a person. */
 const NAME = /_|^\S*[a-z\d][A-Z]\S*$/;
-/** A message that can stand as a heading. */
-const LINE = /^.{1,120}$/;
+/** A line that can stand as a heading: all of a message, or a question at its start. */
+const QUESTION = /^(.{1,120}?)(?:$|(?<=\?)\s*\n\s*([^]*))$/;
 
 export class Asked {
   /** @type {import("./form.js").Form | undefined} */
@@ -96,13 +96,14 @@ export class Asked {
     return this.step === "ask" && long(this.form.fields) ? "review" : "accept";
   }
 
-  /** What it is about: its title if it has one, else the question itself where that is a line; and the server's words. @param {Voice} voice */
+  /** What it is about: its title if it has one, else the question itself where that is one line; and the server's words. @param {Voice} voice */
   words({ say }) {
     const { title, message, description } = this.request;
     if (this.step === "review") return { title: say("label.review") };
     const words = message ?? description ?? "";
     const head = typeof title === "string" ? title : NAME.test(this.form?.title ?? "") ? undefined : this.form?.title;
-    return head === undefined && typeof words === "string" && LINE.test(words) ? { title: words } : { title: head, message: words };
+    const [line, more] = head === undefined && typeof words === "string" ? QUESTION.exec(words)?.slice(1) ?? [] : [];
+    return line ? { title: line, message: more || undefined } : { title: head, message: words };
   }
 
   /** What is asked. Whatever a server sends, it can be refused. @param {Pick<import("./field.js").At, "voice" | "server" | "message" | "announce">} place @returns {HTMLElement} */

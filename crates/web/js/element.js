@@ -272,7 +272,7 @@ export class McpElicitationElement extends HTMLElement {
     body.replaceChildren(
       this.hasAttribute("destructive") && more.danger && this.#asked.next ? more.danger.warning(voice) : "",
       ...screen.question(title, message),
-      this.#asked.content({ voice, server: this.#server, message: message ?? title, announce: (text) => void (news.textContent = text) }),
+      this.#asked.content({ voice, server: this.#server, message: this.#asked.request.message, announce: (text) => void (news.textContent = text) }),
     );
     this.#drawFooter();
     node.lang = voice.tag;

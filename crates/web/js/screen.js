@@ -36,7 +36,7 @@ export function header({ say, phrase }, { server, tool, host, queue, again }, cl
 
 /** What is asked, in the server's words. @param {string | undefined} title @param {unknown} message */
 export const question = (title, message) => [
-  title ? h("h3", { id: "title", part: "title" }, words(title, 200)) : "",
+  title ? h("h3", { id: "title", part: "title", dir: "auto" }, words(title, 200)) : "",
   message === undefined ? "" : h("div", { id: "message", part: "message", dir: "auto" }, clean(message, LIMITS.message)),
 ];
 
