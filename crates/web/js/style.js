@@ -138,6 +138,7 @@ button:hover { background: var(--soft); }
   .body, footer { padding-inline: 1rem; }
   footer { padding-block-end: max(.875rem, env(safe-area-inset-bottom)); }
 }
+@media (max-width: 22rem) { .avatar { display: none; } }
 @media (max-height: 30rem) {
   dialog { overflow: auto; }
   header { position: sticky; inset-block-start: 0; background: var(--ground); z-index: 1; }
