@@ -87,7 +87,8 @@ export function voice(tag) {
      */
     about({ key, params }, field) {
       const { pattern, example, format = "" } = field?.text ?? {};
-      if (key.endsWith(".pattern") && pattern && !field?.description) {
+      if (key.endsWith(".pattern") && pattern) {
+        if (field?.description) return our("label.pattern");
         return example ? our("label.pattern_example", { example: example.slice(0, 60) }) : our("label.pattern_raw", { pattern: pattern.slice(0, 200) });
       }
       if (/\.date(_time)?$/.test(key) && format.startsWith("date")) return our("label.half_a_date");

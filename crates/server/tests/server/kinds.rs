@@ -98,7 +98,7 @@ async fn what_does_not_fit_is_asked_again_and_told_why() {
         if client.asks() {
             assert_eq!(
                 heard[1],
-                "The last answer did not fit. value: This isn't in the expected format\n\nWhich code?"
+                "The last answer did not fit. value: This does not have the expected form\n\nWhich code?"
             );
         }
     })
@@ -130,7 +130,7 @@ async fn it_is_asked_three_times_and_then_it_is_an_error_without_values() {
         let told = one(client, "text", &person).await;
         assert_eq!(
             told,
-            "the answers did not fit, asked 3 times: value: Use at most 4 characters; value: This isn't in the expected format. \
+            "the answers did not fit, asked 3 times: value: Use at most 4 characters; value: This does not have the expected form. \
              Call the tool again with the person at hand"
         );
         assert!(!told.contains("xyzzy"));
