@@ -37,6 +37,7 @@ pub mod model;
 mod scope;
 pub mod seal;
 pub mod secret;
+mod unseen;
 mod values;
 pub mod wire;
 
@@ -48,4 +49,5 @@ pub use limits::Limits;
 pub use link::Link;
 pub use scope::Scope;
 pub use secret::Secret;
+pub use unseen::is_unseen;
 pub use values::{Checked, Unfit, Values, ValuesError};

@@ -3,13 +3,7 @@
 //! Escape sequences can clear a screen or set a clipboard, and controls for the direction of text can make one word
 //! look like another. Here such a character becomes its number: `<U+001B>`.
 
-/// True for controls, line separators, and characters that are invisible or change the direction of others.
-pub fn is_unseen(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-}
+pub use midcall_core::is_unseen;
 
 /// Returns the first `most` characters of a text on one line, and "…" if there are more. Line breaks and tabs become
 /// spaces.
