@@ -186,7 +186,9 @@ mod tests {
     use super::*;
 
     fn typed(edit: &mut Edit, keys: &[Key]) -> String {
-        keys.iter().for_each(|key| drop(edit.key(*key)));
+        for key in keys {
+            edit.key(*key);
+        }
         edit.text().to_owned()
     }
 

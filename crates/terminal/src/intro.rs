@@ -1,7 +1,7 @@
 //! What is said once, before anything is asked: who asks, what, and what to be careful about.
 
 use midcall_core::link::Verdict;
-use midcall_core::{Asker, Elicitation, Field, Format, Kind, Link, Tags, Wanted};
+use midcall_core::{Asker, Elicitation, Field, Kind, Link, Tags, Wanted};
 
 use crate::look::Look;
 use crate::page::{Line, Page, Size, Style};
@@ -52,6 +52,7 @@ pub(crate) fn intro(question: &Elicitation, look: &Look, size: Size) -> Vec<Line
         }
         Wanted::Link(link) => about(link, look, &mut page),
     }
+    page.blank();
     page.into_lines()
 }
 
@@ -86,11 +87,10 @@ fn about(link: &Link, look: &Look, page: &mut Page) {
             page.text(style, "  - ", &look.locale.say(reason.key(), &params));
         }
     }
-    page.blank();
 }
 
 /// What a field's rules say before anything is wrong.
-pub(crate) fn rules(field: &Field, look: &Look) -> String {
+pub(crate) fn rules(field: &Field, look: &Look) -> Vec<String> {
     let mut said: Vec<String> = field
         .rules()
         .iter()
@@ -98,11 +98,10 @@ pub(crate) fn rules(field: &Field, look: &Look) -> String {
         .collect();
     if let Kind::Text(text) | Kind::Tags(Tags { text, .. }) = &field.kind
         && let Some(pattern) = &text.pattern
-        && !matches!(text.format, Some(Format::Password))
     {
         said.push(pattern.say(look.locale));
     }
-    said.join(". ")
+    said
 }
 
 /// What to say about a field that asks for a secret, if it does.

@@ -78,7 +78,26 @@ impl Page {
 
     /// At most so many lines of a text. Returns whether that was all of it.
     pub fn beginning(&mut self, style: Style, mark: &str, text: &str, most: usize) -> bool {
-        let mut lines = marked(self.size, style, mark, text);
+        let lines = marked(self.size, style, mark, text);
+        self.cut(lines, most)
+    }
+
+    /// A label and its value, at most so many lines. Further lines of the value are indented, so that none looks like
+    /// another label.
+    pub fn entry(&mut self, style: Style, mark: &str, text: &str, most: usize) {
+        let size = Size {
+            columns: self.size.columns.min(WIDEST + 1).saturating_sub(4),
+            ..self.size
+        };
+        let mut lines = marked(size, style, mark, text);
+        lines
+            .iter_mut()
+            .skip(1)
+            .for_each(|line| line.text.insert_str(0, "    "));
+        self.cut(lines, most);
+    }
+
+    fn cut(&mut self, mut lines: Vec<Line>, most: usize) -> bool {
         let is_all = lines.len() <= most;
         lines.truncate(most);
         if let Some(last) = lines.last_mut().filter(|_| !is_all) {
@@ -125,6 +144,16 @@ impl Page {
     /// A line at the end, which stays on the screen however long the page is.
     pub fn foot(&mut self, style: Style, mark: &str, text: &str) {
         self.foot.extend(marked(self.size, style, mark, text));
+    }
+
+    /// The keys that mean something here. A line breaks between two of them, not within one.
+    pub fn keys(&mut self, keys: &[String]) {
+        let whole: Vec<String> = keys.iter().map(|key| key.replace(' ', "\u{a0}")).collect();
+        let mut lines = marked(self.size, Style::Muted, "", &whole.join("\u{a0}· "));
+        lines
+            .iter_mut()
+            .for_each(|line| line.text = line.text.replace('\u{a0}', " "));
+        self.foot.extend(lines);
     }
 
     /// The lines so far, to be printed.

@@ -17,6 +17,7 @@ use crate::outcome::{Closing, Followed, Outcome};
 use crate::page::{Page, Size, Style};
 use crate::remote::Told;
 use crate::styled::{approval, said};
+use crate::text::short;
 
 /// One question being asked.
 pub(crate) struct Plain<'q> {
@@ -64,6 +65,9 @@ const COMMANDS: [(Command, &str, &str); 5] = [
     (Command::Back, "prompt.command.back", ":back"),
     (Command::Clear, "prompt.command.clear", ":clear"),
 ];
+
+/// Characters of a value that Enter keeps.
+const VALUE: usize = 200;
 
 /// When the time that is left is told, in seconds.
 const COUNTED: [u64; 2] = [30, 10];
@@ -565,7 +569,7 @@ impl<'q> Plain<'q> {
         });
         let mut told = vec![String::new(), format!("{place}{} ({need})", entry.label)];
         told.extend(entry.field.description.clone());
-        told.extend(Some(rules(entry.field, look)).filter(|rules| !rules.is_empty()));
+        told.extend(rules(entry.field, look));
         told.extend(entry.input.help(look));
         told.extend(
             secret(entry.field, &self.question.asker, look)
@@ -575,7 +579,7 @@ impl<'q> Plain<'q> {
         told.extend(entry.input.options(look));
         let is_filled = entry.is_touched || draft.default(at).is_some();
         if is_filled {
-            let value = draft.shown(at);
+            let value = short(&draft.shown(at), VALUE);
             told.push(look.fill("terminal.keep_hint", &[("value", value.as_str().into())]));
         } else if !entry.field.required {
             told.push(look.say("terminal.skip_hint"));
@@ -595,7 +599,9 @@ impl<'q> Plain<'q> {
         let mut told = vec![String::new(), look.say("label.review")];
         let checked = draft.check();
         for (at, entry) in draft.entries.iter().enumerate() {
-            told.push(format!("{}. {}: {}", at + 1, entry.label, draft.shown(at)));
+            // Further lines are indented, so that none looks like another answer.
+            let value = draft.shown(at).replace('\n', "\n    ");
+            told.push(format!("{}. {}: {value}", at + 1, entry.label));
             if checked
                 .as_ref()
                 .is_ok_and(|checked| draft.is_unchecked(at, checked))

@@ -83,17 +83,21 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.split('\n') {
         let paragraph = plain(paragraph.trim_end_matches('\r'));
-        let mut line = String::new();
-        let mut used = 0;
-        for word in paragraph.split(' ') {
+        // A text that is indented keeps that, as far as it leaves room.
+        let indent = paragraph.len() - paragraph.trim_start_matches(' ').len();
+        let mut used = indent.min(columns / 2);
+        let mut line = " ".repeat(used);
+        let mut is_first = true;
+        for word in paragraph[indent..].split(' ') {
             let size = width(word);
-            if used > 0 && used + 1 + size > columns {
+            if !is_first && used > 0 && used + 1 + size > columns {
                 lines.push(std::mem::take(&mut line).trim_end().to_owned());
                 used = 0;
-            } else if used > 0 || !line.is_empty() {
+            } else if !is_first && used > 0 {
                 line.push(' ');
                 used += 1;
             }
+            is_first = false;
             for piece in pieces(word) {
                 let size = width(piece);
                 if used + size > columns {
@@ -153,6 +157,8 @@ mod tests {
         assert_eq!(wrap("日本語日本語", 5), ["日本", "語日", "本語"]);
         assert_eq!(wrap("xxxxxxxxxx y", 4), ["xxxx", "xxxx", "xx y"]);
         assert_eq!(wrap("", 8), [""]);
+        assert_eq!(wrap("  a b", 8), ["  a b"]);
+        assert_eq!(wrap("a  b", 8), ["a  b"]);
     }
 
     #[test]

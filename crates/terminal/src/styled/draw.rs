@@ -5,6 +5,7 @@ use midcall_core::{Checked, Fault, Problem};
 use super::form::ACTIONS;
 use super::link::{OPENED, REFUSED};
 use super::*;
+use crate::draft::Entry;
 use crate::intro::{rules, secret};
 use crate::page::Screen;
 
@@ -57,7 +58,7 @@ impl Prompt<'_> {
             .map(|key| self.look.say(&format!("prompt.key.{key}")))
             .collect();
         if !keys.is_empty() {
-            page.foot(Style::Muted, "", &keys.join(" · "));
+            page.keys(&keys);
         }
         if let Some(left) = self.clock.say(now, &self.look) {
             page.foot(Style::Warning, "", &left);
@@ -87,12 +88,10 @@ impl Prompt<'_> {
         if let Some(description) = &entry.field.description {
             page.beginning(Style::Muted, "  ", description, DESCRIPTION);
         }
-        let help = [
-            Some(rules(entry.field, look)).filter(|rules| !rules.is_empty()),
-            entry.input.help(look),
-        ];
-        let mut help: Vec<String> = help.into_iter().flatten().collect();
-        help.dedup();
+        let told = self.told(entry, problem);
+        let mut help = rules(entry.field, look);
+        help.extend(entry.input.help(look));
+        help.retain(|text| told.as_ref().is_none_or(|(_, _, problem)| problem != text));
         if !help.is_empty() {
             page.beginning(Style::Muted, "  ", &help.join(". "), DESCRIPTION);
         }
@@ -101,15 +100,8 @@ impl Prompt<'_> {
             page.text(Style::Warning, "  ", &who);
         }
         entry.input.draw(page, look);
-        // It is early to complain aloud while somebody is still on the way.
-        match problem {
-            Some(problem) if entry.is_seen => {
-                page.foot(Style::Danger, "! ", &problem.say(look.locale))
-            }
-            Some(problem) if entry.is_touched && problem != Fault::Required => {
-                page.foot(Style::Muted, "… ", &problem.say(look.locale));
-            }
-            _ => {}
+        if let Some((style, mark, problem)) = told {
+            page.foot(style, mark, &problem);
         }
         let mut keys = entry.input.keys().to_vec();
         keys.retain(|key| *key != "editor" || self.look.has_editor);
@@ -124,6 +116,23 @@ impl Prompt<'_> {
         keys
     }
 
+    /// What is said of a problem. It is early to complain aloud while somebody is still on the way.
+    fn told(
+        &self,
+        entry: &Entry<'_>,
+        problem: Option<Fault>,
+    ) -> Option<(Style, &'static str, String)> {
+        let problem = problem?;
+        let text = problem.say(self.look.locale);
+        match entry.is_seen {
+            true => Some((Style::Danger, "! ", text)),
+            false if entry.is_touched && problem != Fault::Required => {
+                Some((Style::Muted, "… ", text))
+            }
+            false => None,
+        }
+    }
+
     fn draw_review(&self, page: &mut Page, draft: &Draft<'_>, at: usize) -> Vec<&'static str> {
         let look = &self.look;
         let checked = draft.check();
@@ -131,7 +140,7 @@ impl Prompt<'_> {
         for (nth, entry) in draft.entries.iter().enumerate() {
             let (style, mark) = pointer(nth == at);
             let value = short_lines(&draft.shown(nth), VALUE);
-            page.beginning(style, mark, &format!("{}: {value}", entry.label), 4);
+            page.entry(style, mark, &format!("{}: {value}", entry.label), 4);
             match &checked {
                 Err(problems) => {
                     let own = problems

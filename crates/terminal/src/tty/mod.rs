@@ -4,7 +4,7 @@ mod editor;
 mod paint;
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crossterm::event::{self, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyMo
 use futures_util::StreamExt;
 use rustix::fs::OFlags;
 use rustix::termios::{self, LocalModes, OptionalActions, QueueSelector, Termios};
-use tokio::io::unix::AsyncFd;
+use tokio::net::unix::pipe::Receiver;
 
 use crate::event::{Event, Key};
 use crate::options::Options;
@@ -91,7 +91,7 @@ impl Terminal {
                     .custom_flags(flags)
                     .open(&self.path)?;
                 Input::Lines {
-                    tty: AsyncFd::register(tty)?,
+                    tty: Receiver::from_file_unchecked(tty)?,
                     read: Vec::new(),
                     is_due: true,
                 }
@@ -130,7 +130,7 @@ enum Input {
     Keys(Option<EventStream>),
     /// Lines, from a terminal that edits them itself.
     Lines {
-        tty: AsyncFd<File>,
+        tty: Receiver,
         read: Vec<u8>,
         /// Whether the next line still has to be asked for.
         is_due: bool,
@@ -253,21 +253,24 @@ impl Drop for Restore {
 }
 
 /// The next line; nothing if there will be none.
-async fn next_line(tty: &mut AsyncFd<File>, read: &mut Vec<u8>) -> io::Result<Option<String>> {
+async fn next_line(tty: &Receiver, read: &mut Vec<u8>) -> io::Result<Option<String>> {
     loop {
         if let Some(end) = read.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = read.drain(..=end).collect();
             let line = String::from_utf8_lossy(&line);
             return Ok(Some(line.trim_end_matches(['\n', '\r']).to_owned()));
         }
-        let mut ready = tty.readable_mut().await?;
+        tty.readable().await?;
         let mut bytes = [0; 4096];
-        match ready.try_io(|tty| tty.get_mut().read(&mut bytes)) {
-            Ok(Ok(0)) => return Ok(None),
-            Ok(Ok(length)) => read.extend_from_slice(&bytes[..length]),
-            Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-            Ok(Err(error)) => return Err(error),
-            Err(_would_block) => {}
+        match tty.try_read(&mut bytes) {
+            Ok(0) => return Ok(None),
+            Ok(length) => read.extend_from_slice(&bytes[..length]),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock
+                ) => {}
+            Err(error) => return Err(error),
         }
     }
 }
