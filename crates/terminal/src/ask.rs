@@ -186,13 +186,11 @@ async fn run<'q>(
             },
         };
         let now = Instant::now();
-        if matches!(event, Event::Key(key) if !matches!(key, Key::Ctrl('c')))
-            || matches!(event, Event::Paste(_))
-        {
-            if quiet.is_some_and(|quiet| now < quiet) {
-                quiet = Some(now + STRAY);
-                continue;
-            }
+        let is_typed = matches!(&event, Event::Key(key) if *key != Key::Ctrl('c'))
+            || matches!(&event, Event::Paste(_));
+        if is_typed && quiet.is_some_and(|quiet| now < quiet) {
+            quiet = Some(now + STRAY);
+            continue;
         }
         // In plain mode an interrupt comes as a signal, and means the same.
         let event = match (&face, event) {

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::event::Key;
 use crate::field::{Flat, Heard, Input, Reply, flat, input};
 use crate::look::Look;
+use crate::number;
 use crate::text::{own, plain, short};
 
 /// The answer so far. There is no `Debug`: it is what a person types.
@@ -245,6 +246,7 @@ fn shown(field: &Field, value: &Value, look: &Look) -> String {
             (Some(offer), _) => plain(&offer.label()),
             (None, Value::Bool(yes)) => look.say(if *yes { "label.yes" } else { "label.no" }),
             (None, Value::String(text)) => text.lines().map(own).collect::<Vec<_>>().join("\n"),
+            (None, Value::Number(number)) => number::write(number, look.locale),
             (None, other) => own(&other.to_string()),
         }
     };

@@ -32,6 +32,15 @@ pub(crate) fn read(text: &str, locale: Locale) -> Option<Value> {
     Number::from_f64(plain.parse().ok()?).map(Value::Number)
 }
 
+/// A number with the decimal sign that [`read`] takes.
+pub(crate) fn write(number: &Number, locale: Locale) -> String {
+    let text = number.to_string();
+    match locale {
+        Locale::EnUs => text,
+        Locale::PtBr => text.replace('.', ","),
+    }
+}
+
 /// Three digits after the one comma.
 fn is_thousands(text: &str) -> bool {
     let after = text.split_once(',').map_or("", |(_, after)| after);
@@ -72,6 +81,23 @@ fn is_written(text: &str) -> bool {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn what_is_written_is_read_as_the_same_number() {
+        for number in [
+            json!(1.5),
+            json!(1.234),
+            json!(-7),
+            json!(1e300),
+            json!(2.5e-9),
+            json!(u64::MAX),
+        ] {
+            for locale in Locale::ALL {
+                let text = write(number.as_number().unwrap(), locale);
+                assert_eq!(read(&text, locale), Some(number.clone()), "{text}");
+            }
+        }
+    }
 
     #[test]
     fn numbers_are_read_as_the_page_reads_them() {

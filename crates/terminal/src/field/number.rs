@@ -9,10 +9,9 @@ pub(crate) struct Number {
 }
 
 impl Number {
-    pub fn new(start: Option<&Value>, is_whole: bool) -> Self {
-        let text = start
-            .filter(|value| value.is_number())
-            .map(Value::to_string);
+    pub fn new(start: Option<&Value>, is_whole: bool, look: &Look) -> Self {
+        let number = start.and_then(Value::as_number);
+        let text = number.map(|number| number::write(number, look.locale));
         Self {
             edit: Edit::line(&text.unwrap_or_default()),
             is_whole,

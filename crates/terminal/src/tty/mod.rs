@@ -1,16 +1,16 @@
 //! The terminal: raw while a prompt is drawn, and as it was afterwards, however that ends.
 
 mod editor;
+mod keys;
 mod paint;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crossterm::event::{self, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use futures_util::StreamExt;
+use crossterm::event::{self, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use rustix::fs::OFlags;
 use rustix::termios::{self, LocalModes, OptionalActions, QueueSelector, Termios};
 use tokio::net::unix::pipe::Receiver;
@@ -18,7 +18,8 @@ use tokio::net::unix::pipe::Receiver;
 use crate::event::{Event, Key};
 use crate::options::Options;
 use crate::page::{Line, Screen, Size};
-use paint::Painter;
+use keys::Keys;
+use paint::{Paint, Painter};
 
 pub(crate) use editor::edit;
 
@@ -98,21 +99,13 @@ impl Terminal {
             }
             false => Input::Keys(None),
         };
-        let painter = Painter::new(self.tty.try_clone()?, options.color && !options.plain);
+        let painter = Painter::new(self.tty.try_clone()?, Paint::of(options));
         let mut session = Session {
             input,
             painter,
             restore,
         };
         session.resume()?;
-        // What was typed before the question was there can't be meant for it.
-        termios::tcflush(&self.tty, QueueSelector::IFlush)?;
-        if !options.plain {
-            while event::poll(Duration::ZERO)? {
-                event::read()?;
-            }
-            session.input = Input::Keys(Some(EventStream::new()));
-        }
         Ok(session)
     }
 }
@@ -127,7 +120,7 @@ pub(crate) struct Session {
 /// Where what the person types comes from.
 enum Input {
     /// Keys, unless they are somebody else's for a while.
-    Keys(Option<EventStream>),
+    Keys(Option<Keys>),
     /// Lines, from a terminal that edits them itself.
     Lines {
         tty: Receiver,
@@ -191,10 +184,7 @@ impl Session {
     /// What the person does next; nothing if it means nothing.
     pub async fn next(&mut self) -> io::Result<Option<Event>> {
         match &mut self.input {
-            Input::Keys(Some(stream)) => match stream.next().await {
-                Some(event) => Ok(meant(event?)),
-                None => Err(io::ErrorKind::UnexpectedEof.into()),
-            },
+            Input::Keys(Some(keys)) => Ok(meant(keys.next().await?)),
             Input::Keys(None) => std::future::pending().await,
             Input::Lines { tty, read, is_due } => {
                 let line = next_line(tty, read).await?;
@@ -206,20 +196,23 @@ impl Session {
 
     /// Gives the terminal to another program for a while.
     pub fn pause(&mut self) -> io::Result<File> {
-        if let Input::Keys(stream) = &mut self.input {
-            *stream = None;
+        if let Input::Keys(keys) = &mut self.input {
+            *keys = None;
         }
         self.painter.clear()?;
         self.restore.now();
         self.restore.tty.try_clone()
     }
 
-    /// Takes it back.
+    /// Takes it back. What was typed before can't be meant for what is asked now.
     pub fn resume(&mut self) -> io::Result<()> {
-        if let Input::Keys(stream) = &mut self.input {
+        if let Input::Keys(keys) = &mut self.input {
             crossterm::terminal::enable_raw_mode()?;
             self.painter.write("\x1b[?2004h")?;
-            *stream = Some(EventStream::new());
+            termios::tcflush(&self.restore.tty, QueueSelector::IFlush)?;
+            *keys = Some(Keys::listen()?);
+        } else {
+            termios::tcflush(&self.restore.tty, QueueSelector::IFlush)?;
         }
         Ok(())
     }
@@ -227,8 +220,8 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        if let Input::Keys(stream) = &mut self.input {
-            *stream = None;
+        if let Input::Keys(keys) = &mut self.input {
+            *keys = None;
             let _ = self.painter.clear(); // the terminal may be gone
         }
         // What was typed too late must not become a command of the person's shell.

@@ -4,12 +4,33 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Write};
 
+use crate::options::Options;
 use crate::page::{Line, Screen, Style};
 use crate::text::width;
 
+/// How much a terminal is asked to do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Paint {
+    /// Letters only.
+    Plain,
+    /// No colors, but bold and dim.
+    Mono,
+    Color,
+}
+
+impl Paint {
+    pub fn of(options: &Options) -> Self {
+        match options {
+            Options { plain: true, .. } => Self::Plain,
+            Options { color: true, .. } => Self::Color,
+            _ => Self::Mono,
+        }
+    }
+}
+
 pub(super) struct Painter {
     tty: File,
-    has_color: bool,
+    paint: Paint,
     /// How wide the lines are that are drawn now.
     drawn: Vec<usize>,
     /// Where among them the cursor is.
@@ -19,10 +40,10 @@ pub(super) struct Painter {
 }
 
 impl Painter {
-    pub fn new(tty: File, has_color: bool) -> Self {
+    pub fn new(tty: File, paint: Paint) -> Self {
         Self {
             tty,
-            has_color,
+            paint,
             drawn: Vec::new(),
             row: 0,
             column: 0,
@@ -46,7 +67,11 @@ impl Painter {
         let mut text = self.erased();
         for line in lines {
             self.styled(&mut text, line);
-            text.push_str("\r\n");
+            text.push_str(if self.paint == Paint::Plain {
+                "\n"
+            } else {
+                "\r\n"
+            });
         }
         self.write(&text)
     }
@@ -108,13 +133,13 @@ impl Painter {
     }
 
     fn styled(&self, text: &mut String, line: &Line) {
-        let code = match (line.style, self.has_color) {
-            (Style::Plain, _) => "",
+        let code = match (line.style, self.paint) {
+            (Style::Plain, _) | (_, Paint::Plain) => "",
             (Style::Muted, _) => "\x1b[2m",
-            (Style::Accent, true) => "\x1b[36m",
-            (Style::Warning, true) => "\x1b[33m",
-            (Style::Danger, true) => "\x1b[1;31m",
-            (Style::Strong | Style::Accent | Style::Warning | Style::Danger, _) => "\x1b[1m",
+            (Style::Accent, Paint::Color) => "\x1b[36m",
+            (Style::Warning, Paint::Color) => "\x1b[33m",
+            (Style::Danger, Paint::Color) => "\x1b[1;31m",
+            (_, Paint::Color | Paint::Mono) => "\x1b[1m",
         };
         text.push_str(code);
         text.push_str(&line.text);

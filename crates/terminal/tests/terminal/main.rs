@@ -1,0 +1,4 @@
+//! The example program in a real pseudo-terminal.
+
+mod journeys;
+mod pty;
