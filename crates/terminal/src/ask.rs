@@ -1,5 +1,6 @@
 //! Asking a person: the loop between a prompt, the terminal, and what happens outside.
 
+use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -11,12 +12,12 @@ use tokio::time::sleep;
 use crate::event::{Effect, End, Event, Key};
 use crate::look::Look;
 use crate::options::Options;
-use crate::outcome::{Closing, Followed, Outcome};
+use crate::outcome::{Followed, Outcome};
 use crate::page::Size;
 use crate::plain::Plain;
 use crate::remote::News;
 use crate::styled::Prompt;
-use crate::tty::{Terminal, edit};
+use crate::tty::{Session, Terminal, edit};
 
 /// Why a person couldn't be asked. The terminal is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -27,9 +28,6 @@ pub enum AskError {
     /// The process was told to end while it asked.
     #[error("the process was told to end while it asked")]
     Ended,
-    /// The terminal is gone, or its user sent the end of input where a key was due.
-    #[error("the terminal was closed")]
-    HungUp,
 }
 
 /// How long keys are ignored after a question was taken from under a person's hands; a key makes it longer. What was
@@ -93,7 +91,7 @@ pub async fn opened(
     };
     match run(terminal, options, news, face).await? {
         End::Followed(followed) => Ok(followed),
-        End::Asked(_) => Ok(Followed::Closed(Closing::Unavailable)),
+        End::Asked(_) => unreachable!("a link that was opened is only followed"),
     }
 }
 
@@ -125,79 +123,115 @@ async fn run<'q>(
     news: &mut News,
     face: impl FnOnce(Look, Size) -> (Face<'q>, Vec<Effect>),
 ) -> Result<End, AskError> {
-    let mut signals = Signals::listen()?;
-    let mut quiet = terminal.taken.take().map(|taken| taken + STRAY);
-    let mut session = terminal.session(options)?;
-    let (mut face, mut effects) = face(options.look(), session.size());
-    let mut is_open = true;
+    let quiet = terminal.taken.take().map(|taken| taken + STRAY);
+    let session = terminal.session(options)?;
+    let (face, mut effects) = face(options.look(), session.size());
+    let mut asking = Asking {
+        face,
+        session,
+        signals: Signals::listen()?,
+        options,
+        quiet,
+        has_news: true,
+    };
     loop {
-        for effect in std::mem::take(&mut effects) {
-            match effect {
-                Effect::Print(lines) => session.print(&lines)?,
-                Effect::End(end) => return Ok(end),
-                Effect::Open(address) => {
-                    let is_open = (options.open)(&address);
-                    effects.extend(face.on(Event::Launched(is_open), Instant::now()));
-                }
-                Effect::Edit { text, ending } => {
-                    let written = match &options.editor {
-                        Some(editor) => {
-                            let pause = session.pause()?;
-                            let written = edit(editor, &text, ending, pause).await;
-                            session.resume()?;
-                            signals.forget();
-                            written
-                        }
-                        None => None,
-                    };
-                    effects.extend(face.on(Event::Edited(written), Instant::now()));
-                }
-            }
+        if let Some(end) = asking.perform(effects).await? {
+            return Ok(end);
         }
-        if !effects.is_empty() {
-            continue;
-        }
-        let now = Instant::now();
-        match &mut face {
-            Face::Styled(prompt) => {
-                prompt.resize(session.size());
-                session.draw(&prompt.screen(now))?;
-            }
-            Face::Plain(plain) => session.wait_for_line(plain.is_hidden())?,
-        }
-        let tick = face.until_tick(now);
-        let event = tokio::select! {
-            biased;
-            told = news.0.recv(), if is_open => match told {
-                Some(told) => Event::News(told),
-                None => {
-                    is_open = false;
+        asking.draw()?;
+        let event = asking.next(news).await?;
+        effects = match event.filter(|event| !asking.is_stray(event)) {
+            Some(event) => asking.face.on(event, Instant::now()),
+            None => Vec::new(),
+        };
+    }
+}
+
+/// A prompt and the terminal it has.
+struct Asking<'q> {
+    face: Face<'q>,
+    session: Session,
+    signals: Signals,
+    options: &'q Options,
+    /// Until when keys are ignored.
+    quiet: Option<Instant>,
+    /// Whether the other end of the news is there.
+    has_news: bool,
+}
+
+impl Asking<'_> {
+    /// Does what the prompt wants done. Returns how it ended, if it did.
+    async fn perform(&mut self, effects: Vec<Effect>) -> Result<Option<End>, AskError> {
+        let mut effects = VecDeque::from(effects);
+        while let Some(effect) = effects.pop_front() {
+            let event = match effect {
+                Effect::Print(lines) => {
+                    self.session.print(&lines)?;
                     continue;
                 }
+                Effect::End(end) => return Ok(Some(end)),
+                Effect::Open(address) => Event::Launched((self.options.open)(&address)),
+                Effect::Edit { text, ending } => Event::Edited(self.edit(&text, ending).await?),
+            };
+            effects.extend(self.face.on(event, Instant::now()));
+        }
+        Ok(None)
+    }
+
+    /// Gives the terminal to the person's editor.
+    async fn edit(&mut self, text: &str, ending: &str) -> io::Result<Option<String>> {
+        let Some(editor) = &self.options.editor else {
+            return Ok(None);
+        };
+        let tty = self.session.pause()?;
+        let written = edit(editor, text, ending, tty).await;
+        self.session.resume()?;
+        self.signals.forget();
+        Ok(written)
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        match &mut self.face {
+            Face::Styled(prompt) => {
+                prompt.resize(self.session.size());
+                self.session.draw(&prompt.screen(Instant::now()))
+            }
+            Face::Plain(plain) => self.session.wait_for_line(plain.is_hidden()),
+        }
+    }
+
+    /// What happens next; nothing if it means nothing.
+    async fn next(&mut self, news: &mut News) -> Result<Option<Event>, AskError> {
+        let tick = self.face.until_tick(Instant::now());
+        tokio::select! {
+            biased;
+            told = news.0.recv(), if self.has_news => {
+                self.has_news = told.is_some();
+                Ok(told.map(Event::News))
+            }
+            is_interrupt = self.signals.next() => match (is_interrupt, &self.face) {
+                (true, Face::Styled(_)) => Ok(Some(Event::Key(Key::Ctrl('c')))),
+                (true, Face::Plain(_)) => Ok(Some(Event::Eof)),
+                (false, _) => Err(AskError::Ended),
             },
-            is_interrupt = signals.next() => match is_interrupt {
-                true => Event::Key(Key::Ctrl('c')),
-                false => return Err(AskError::Ended),
-            },
-            () = sleep(tick.unwrap_or_default()), if tick.is_some() => Event::Tick,
-            event = session.next() => match event? {
-                Some(event) => event,
-                None => continue,
-            },
+            () = sleep(tick.unwrap_or_default()), if tick.is_some() => Ok(Some(Event::Tick)),
+            event = self.session.next() => Ok(event?),
+        }
+    }
+
+    /// Whether something was typed for the question before.
+    fn is_stray(&mut self, event: &Event) -> bool {
+        let is_typed = match event {
+            Event::Key(key) => *key != Key::Ctrl('c'),
+            Event::Paste(_) | Event::Line(_) => true,
+            _ => false,
         };
         let now = Instant::now();
-        let is_typed = matches!(&event, Event::Key(key) if *key != Key::Ctrl('c'))
-            || matches!(&event, Event::Paste(_));
-        if is_typed && quiet.is_some_and(|quiet| now < quiet) {
-            quiet = Some(now + STRAY);
-            continue;
+        let is_stray = is_typed && self.quiet.is_some_and(|quiet| now < quiet);
+        if is_stray {
+            self.quiet = Some(now + STRAY);
         }
-        // In plain mode an interrupt comes as a signal, and means the same.
-        let event = match (&face, event) {
-            (Face::Plain(_), Event::Key(Key::Ctrl('c'))) => Event::Eof,
-            (_, event) => event,
-        };
-        effects = face.on(event, now);
+        is_stray
     }
 }
 

@@ -36,6 +36,15 @@ pub enum Closing {
     Unavailable,
 }
 
+/// The catalog key of what the person is told of their answer, after `mcp.elicitation.`
+pub(crate) fn state(answer: &Answer) -> &'static str {
+    match answer {
+        Answer::Accepted(_) => "state.answered",
+        Answer::Declined { .. } => "state.declined",
+        Answer::Cancelled => "state.cancelled",
+    }
+}
+
 impl Closing {
     /// The catalog key of what the person is told.
     pub(crate) fn key(self) -> &'static str {

@@ -13,10 +13,10 @@ use crate::event::{Effect, End, Event};
 use crate::field::Reply;
 use crate::intro::{intro, rules, secret, server};
 use crate::look::Look;
-use crate::outcome::{Closing, Followed, Outcome};
+use crate::outcome::{Closing, Followed, Outcome, state};
 use crate::page::{Page, Size, Style};
 use crate::remote::Told;
-use crate::styled::{approval, said};
+use crate::styled::{approval, renew, said};
 use crate::text::short;
 
 /// One question being asked.
@@ -414,15 +414,10 @@ impl<'q> Plain<'q> {
                 let said = self.look.say("state.answered");
                 self.end(said, End::Followed(Followed::Finished))
             }
-            "2" => {
-                let address = self
-                    .link
-                    .as_ref()
-                    .and_then(Link::href)
-                    .unwrap_or_default()
-                    .to_owned();
-                self.open(address)
-            }
+            "2" => match self.link.as_ref().and_then(Link::href) {
+                Some(address) => self.open(address.to_owned()),
+                None => Vec::new(),
+            },
             "3" => self.cancel(),
             _ => self.again(),
         }
@@ -470,13 +465,7 @@ impl<'q> Plain<'q> {
                 self.clock = Clock(deadline);
                 self.counted = u64::MAX;
             }
-            Told::Link(newer) => {
-                let is_same_site =
-                    |link: &Link| link.origin().is_some() && link.origin() == newer.origin();
-                if self.link.as_ref().is_some_and(is_same_site) {
-                    self.link = Some(newer);
-                }
-            }
+            Told::Link(newer) => renew(&mut self.link, newer),
         }
         Vec::new()
     }
@@ -499,11 +488,7 @@ impl<'q> Plain<'q> {
     }
 
     fn answer(&mut self, answer: Answer) -> Vec<Effect> {
-        let said = match &answer {
-            Answer::Accepted(_) => "state.answered",
-            Answer::Declined { .. } => "state.declined",
-            Answer::Cancelled => "state.cancelled",
-        };
+        let said = state(&answer);
         let said = self.look.say(said);
         self.end(said, End::Asked(Outcome::Answered(answer)))
     }

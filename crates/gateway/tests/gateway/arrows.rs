@@ -247,6 +247,7 @@ fn the_map_names_what_exists() {
         "crates/gateway/src/http",
         "crates/core/src",
         "crates/server/src",
+        "crates/terminal/src",
         "crates/web",
         "crates/web/js",
         "crates/web/js/page",

@@ -98,14 +98,12 @@ impl Prompt<'_> {
             Key::Enter => match OPENED[*at] {
                 "action.finished" => return self.follow(Followed::Finished, "state.answered"),
                 "action.open_again" => {
-                    let address = self
-                        .link
-                        .as_ref()
-                        .and_then(Link::href)
-                        .unwrap_or_default()
-                        .to_owned();
-                    self.stage = Stage::Launching;
-                    return self.open(address);
+                    if let Some(address) =
+                        self.link.as_ref().and_then(Link::href).map(str::to_owned)
+                    {
+                        self.stage = Stage::Launching;
+                        return self.open(address);
+                    }
                 }
                 _ => return self.cancel(),
             },
@@ -113,6 +111,14 @@ impl Prompt<'_> {
             key => *at = moved(*at, key, OPENED.len()),
         }
         Vec::new()
+    }
+}
+
+/// Gives an opened link its newest address, if that is of the same site: the person agreed to that one.
+pub(crate) fn renew(link: &mut Option<Link>, newer: Link) {
+    let is_same_site = |link: &Link| link.origin().is_some() && link.origin() == newer.origin();
+    if link.as_ref().is_some_and(is_same_site) {
+        *link = Some(newer);
     }
 }
 

@@ -11,7 +11,7 @@ mod form;
 mod link;
 
 pub(crate) use form::approval;
-pub(crate) use link::{said, words};
+pub(crate) use link::{renew, said, words};
 
 use std::time::Instant;
 
@@ -23,7 +23,7 @@ use crate::edit::Edit;
 use crate::event::{Effect, End, Event, Key};
 use crate::intro::{intro, server};
 use crate::look::Look;
-use crate::outcome::{Closing, Followed, Outcome};
+use crate::outcome::{Closing, Followed, Outcome, state};
 use crate::page::{Line, Page, Size, Style};
 use crate::remote::Told;
 
@@ -215,13 +215,7 @@ impl<'q> Prompt<'q> {
         match told {
             Told::Closed(why) => return self.closed(why),
             Told::Deadline(deadline) => self.clock = Clock(deadline),
-            Told::Link(newer) => {
-                let is_same_site =
-                    |link: &Link| link.origin().is_some() && link.origin() == newer.origin();
-                if self.link.as_ref().is_some_and(is_same_site) {
-                    self.link = Some(newer);
-                }
-            }
+            Told::Link(newer) => renew(&mut self.link, newer),
         }
         Vec::new()
     }
@@ -248,11 +242,7 @@ impl<'q> Prompt<'q> {
     }
 
     fn answer(&mut self, answer: Answer) -> Vec<Effect> {
-        let said = match &answer {
-            Answer::Accepted(_) => "state.answered",
-            Answer::Declined { .. } => "state.declined",
-            Answer::Cancelled => "state.cancelled",
-        };
+        let said = state(&answer);
         self.end(self.look.say(said), End::Asked(Outcome::Answered(answer)))
     }
 

@@ -31,9 +31,9 @@ fn a_form_is_filled_in_corrected_and_sent() {
     person.sees("4 of 7 · Area *");
     person.types("\x1b[B\x1b[B\r");
     person.sees("5 of 7 · Extras");
-    person.types("1 3\r");
+    person.types("123\r");
     person.sees("! Give at most 2 items");
-    person.types("1\r");
+    person.types("2\r");
     person.sees("6 of 7 · Note");
     person.types("one\ntwo\r");
     person.sees("7 of 7 · Newsletter");
@@ -120,7 +120,7 @@ fn the_window_is_resized_while_the_person_types() {
     person.types("a text that is so long that it needs several lines of a narrow window");
     person.sees("> a text that is so long that it needs several lines of a narrow window");
     person.resizes(40, 24);
-    person.sees("> a text that is so long that it needs s\n");
+    person.sees("\n  several lines of a narrow window");
     person.types("!");
     person.sees("window!");
     person.resizes(80, 24);
@@ -155,10 +155,7 @@ fn however_it_ends_the_terminal_is_as_it_was() {
         assert!(person.ends("cancelled"));
         let person = asked();
         person.gets(Signal::TERM);
-        assert!(
-            !person.ends("the process was told to end"),
-            "it reports an error"
-        );
+        assert!(!person.ends("Error: Ended"), "it reports an error");
         let person = asked();
         person.gets(Signal::USR2);
         assert!(!person.ends("as the example was told to"), "it panics");
