@@ -142,11 +142,15 @@ impl<'q> Plain<'q> {
 
     /// Takes what happened.
     pub fn on(&mut self, event: Event, now: Instant) -> Vec<Effect> {
-        if self.clock.is_over(now) && !matches!(event, Event::News(_)) {
-            return self.closed(Closing::TimedOut);
-        }
         let mut effects = match event {
-            Event::News(told) => self.hear(told),
+            Event::News(told) => {
+                let effects = self.hear(told);
+                if effects.is_empty() {
+                    self.count(now);
+                }
+                effects
+            }
+            _ if self.clock.is_over(now) => self.closed(Closing::TimedOut),
             Event::Line(line) => self.line(&line),
             Event::Eof => self.cancel(),
             Event::Launched(is_open) => self.launched(is_open),

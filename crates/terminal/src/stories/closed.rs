@@ -107,7 +107,16 @@ fn plain_mode_tells_the_time_twice() {
         person.sees()
     );
     assert!(person.sees().contains("Closing in 30s") && person.sees().contains("Closing in 10s"));
-    assert_eq!(person.waits(1).said(), "closed: TimedOut");
+    let person = person.waits(1);
+    assert_eq!(person.said(), "closed: TimedOut");
+    assert!(person.sees().contains("restaurant: Time ran out"));
+    let person = Person::hearing(&question, EN);
+    let soon = person.now + Duration::from_secs(2);
+    let person = person.hears(Told::Deadline(Some(soon)));
+    assert!(
+        person.sees().contains("Closing in 2s"),
+        "a short time is told at once"
+    );
 }
 
 #[test]
