@@ -179,10 +179,13 @@ impl Running {
             self.screen.before,
             "the terminal is as it was"
         );
-        let output = self.screen.output.0.lock().unwrap();
-        let screen = output.terminal.screen();
-        assert!(!screen.hide_cursor() && !screen.bracketed_paste() && !screen.alternate_screen());
-        assert!(!screen.bold() && screen.fgcolor() == vt100::Color::Default);
+        // A panic tells its message before the terminal is restored, so the rest may still be on its way here.
+        self.waits_until("the terminal's modes are as they were", |output| {
+            let screen = output.terminal.screen();
+            let is_usual =
+                !screen.hide_cursor() && !screen.bracketed_paste() && !screen.alternate_screen();
+            is_usual && !screen.bold() && screen.fgcolor() == vt100::Color::Default
+        });
         status.success()
     }
 }
