@@ -16,6 +16,7 @@ use crate::kind::{
 };
 use crate::question::Question;
 use crate::together::Together;
+use crate::token;
 
 /// Asks the person for whom the client calls. A tool takes it like any other part of its request;
 /// so do prompts.
@@ -266,7 +267,11 @@ impl Ask {
     /// # Ok(()) }
     /// ```
     pub fn link(&self, message: impl Into<String>, url: impl Into<String>) -> Question<Link> {
-        self.question(message, Link::new(url.into()))
+        let id = match &self.call {
+            Some(call) => call.link_id(),
+            None => token::random(),
+        };
+        self.question(message, Link::new(url.into(), id))
     }
 
     /// Says that this call can succeed only after a link was followed.

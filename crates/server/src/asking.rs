@@ -16,6 +16,8 @@ use crate::kind::Wants;
 /// One question, ready to be told in any revision.
 #[derive(Clone)]
 pub(crate) struct Asking {
+    /// Which question of its call it is.
+    pub question: u32,
     /// What it is called in a round, for prefilled answers and by observers.
     pub key: String,
     pub message: String,

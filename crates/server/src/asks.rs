@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use midcall_core::catalog::Locale;
 use midcall_core::model::ToolHints;
@@ -20,6 +20,8 @@ use crate::layer::Layer;
 use crate::links::Links;
 use crate::observe::{Answered, Asked};
 use crate::park::Parks;
+use crate::replicas::{Resume, unix};
+use crate::shared::Shelf;
 use crate::token;
 
 /// How a server asks. Clones share the calls that wait, so that each connection of a server can have
@@ -56,11 +58,15 @@ pub(crate) struct Settings {
     pub answers: Option<Answers>,
     pub prefilled: HashMap<String, Value>,
     pub keys: Keys,
+    pub resume: Resume,
+    pub store: Option<Arc<dyn Shelf>>,
+    pub now: Arc<Now>,
     pub principal: Option<Arc<Principal>>,
     pub on_ask: Option<Arc<OnAsk>>,
     pub on_answer: Option<Arc<OnAnswer>>,
 }
 
+type Now = dyn Fn() -> u64 + Send + Sync;
 type Principal = dyn Fn(&RequestContext<RoleServer>) -> Result<String, ErrorData> + Send + Sync;
 type OnAsk = dyn Fn(&Asked<'_>) + Send + Sync;
 type OnAnswer = dyn Fn(&Answered<'_>) + Send + Sync;
@@ -87,6 +93,9 @@ impl Asks {
                 answers: None,
                 prefilled: HashMap::new(),
                 keys: Keys::new(Secret::from(token::bits())),
+                resume: Resume::default(),
+                store: None,
+                now: Arc::new(|| unix(SystemTime::now())),
                 principal: None,
                 on_ask: None,
                 on_answer: None,
@@ -96,7 +105,7 @@ impl Asks {
         }
     }
 
-    fn set(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+    pub(crate) fn set(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         change(Arc::make_mut(&mut self.settings));
         self
     }
@@ -167,6 +176,7 @@ impl Asks {
             Client::none(),
             "".into(),
             hints,
+            None,
         );
         Ask::in_call(call)
     }
@@ -278,8 +288,9 @@ impl Asks {
     /// Seals what travels through clients with keys of yours. Without this, with keys that live as
     /// long as the process.
     ///
-    /// A call waits in the process that it came to, whatever the keys: behind several processes, see
-    /// to it that a client of 2026-07-28 comes back to the same.
+    /// A call waits in the process that it came to, whatever the keys. Behind several processes, see
+    /// to it that a client of 2026-07-28 comes back to the same, or let tools run
+    /// [again](Self::resume).
     ///
     /// ```
     /// use midcall_server::midcall_core::seal::{Keys, Secret};

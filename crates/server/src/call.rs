@@ -2,11 +2,13 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use midcall_core::Checked;
 use midcall_core::catalog::Locale;
 use midcall_core::model::{NotForModels, ToolHints, may_ask};
 use midcall_core::wire::{Era, Mode, Modes, Revision};
+use midcall_store::Version;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use tokio::sync::oneshot;
@@ -20,9 +22,15 @@ use crate::asks::Asks;
 use crate::current::{Outside, Requests};
 use crate::error::{AskError, Nobody};
 use crate::inbox::{Inbox, Open};
+use crate::journal::{Ended, Journal, Position, Recalled, Record};
 use crate::live;
 use crate::model;
 use crate::observe::{Carrier, How, Observed};
+use crate::once::Effects;
+use crate::replicas::Resume;
+use crate::running::Outcome;
+use crate::shared::Shared;
+use crate::token;
 
 /// A call in which a tool may ask.
 pub(crate) struct Call {
@@ -44,7 +52,21 @@ pub(crate) struct Call {
     pub turn: tokio::sync::Mutex<()>,
     /// What the client is told of questions that the tool no longer waits for.
     pub farewells: TaskTracker,
-    asked: AtomicU32,
+    /// What was said so far. None where the tool never runs again.
+    pub journal: Option<Journal>,
+    /// What replicas have in common of it, if they do.
+    pub shared: Option<Shared>,
+    pub effects: Effects,
+    /// How many questions were put, how many of them without a name, and how many links were made.
+    questions: AtomicU32,
+    unnamed: AtomicU32,
+    links: AtomicU32,
+}
+
+/// What is known of a call whose tool may run more than once.
+pub(crate) struct Again {
+    pub record: Record,
+    pub shared: Option<Shared>,
 }
 
 /// The requests in which somebody can be asked.
@@ -108,7 +130,12 @@ impl Call {
         client: Client,
         server: Arc<str>,
         hints: ToolHints,
+        again: Option<Again>,
     ) -> Arc<Self> {
+        let (record, shared) = match again {
+            Some(again) => (Some(again.record), again.shared),
+            None => (None, None),
+        };
         let call = Self {
             asks,
             method,
@@ -122,15 +149,44 @@ impl Call {
             over: CancellationToken::new(),
             turn: tokio::sync::Mutex::new(()),
             farewells: TaskTracker::new(),
-            asked: AtomicU32::new(0),
+            journal: record.map(Journal::new),
+            shared,
+            effects: Effects::default(),
+            questions: AtomicU32::new(0),
+            unnamed: AtomicU32::new(0),
+            links: AtomicU32::new(0),
         };
         Arc::new(call)
     }
 
     /// A name for a question that has none of its own.
     pub fn key(&self) -> String {
-        let before = self.asked.fetch_add(1, Ordering::Relaxed);
+        let before = self.unnamed.fetch_add(1, Ordering::Relaxed);
         format!("question{}", before + 1)
+    }
+
+    /// The number of a question that is about to be put.
+    pub fn question(&self) -> u32 {
+        self.questions.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// How many questions were put.
+    pub fn questions(&self) -> u32 {
+        self.questions.load(Ordering::Relaxed)
+    }
+
+    /// An id for a link, the same each time the tool runs.
+    pub fn link_id(&self) -> String {
+        let nth = self.links.fetch_add(1, Ordering::Relaxed);
+        match &self.journal {
+            Some(journal) => token::derived(&journal.seed(), &format!("link {nth}")),
+            None => token::random(),
+        }
+    }
+
+    /// No run of its tool is kept while its client is away.
+    pub fn is_replayed_only(&self) -> bool {
+        self.journal.is_some() && self.asks.settings.resume == Resume::ReplayOnly
     }
 
     pub fn requests(&self) -> MutexGuard<'_, Requests> {
@@ -151,26 +207,44 @@ impl Call {
             Answer::Declined { reason } => Ok(Answer::Declined { reason }),
             Answer::Cancelled => Ok(Answer::Cancelled),
         });
-        observed.ends(match &answer {
-            Ok(Ok(Answer::Accepted(_))) => How::Accepted,
-            Ok(Ok(Answer::Declined { .. })) => How::Declined,
-            Ok(Ok(Answer::Cancelled)) => How::Cancelled,
-            Ok(Err(_)) => How::Unfit,
-            Err(AskError::TimedOut { .. }) => How::TimedOut,
-            Err(_) => How::Failed,
-        });
+        if let Some(observed) = observed {
+            observed.ends(match &answer {
+                Ok(Ok(Answer::Accepted(_))) => How::Accepted,
+                Ok(Ok(Answer::Declined { .. })) => How::Declined,
+                Ok(Ok(Answer::Cancelled)) => How::Cancelled,
+                Ok(Err(_)) => How::Unfit,
+                Err(AskError::TimedOut { .. }) => How::TimedOut,
+                Err(_) => How::Failed,
+            });
+        }
         answer
     }
 
-    /// The same before anybody has read the answer, and who has to hear how it ends.
+    /// The same before anybody has read the answer, and who has to hear how it ends. Nobody has where an
+    /// earlier run of the tool told of it.
     async fn put<'a>(
         &'a self,
         asking: &'a Arc<Asking>,
         time: u32,
     ) -> (
-        Observed<'a>,
+        Option<Observed<'a>>,
         Result<Result<Answer<Checked>, Misfit>, AskError>,
     ) {
+        let position = Position(asking.question, time);
+        let patience = match self.recall(asking, position) {
+            Err(diverged) => return (None, Err(diverged)),
+            Ok(Recalled::New) => asking.patience.time,
+            Ok(Recalled::Open(seconds)) => asking.patience.time.min(Duration::from_secs(seconds)),
+            Ok(Recalled::Said { ended, is_new }) => {
+                let observed =
+                    is_new.then(|| Observed::new(self, &asking.key, Carrier::Round, time));
+                // Whatever was asked beside it is asked before the tool goes on: in the same order.
+                let replaying = self.inbox.replays();
+                tokio::task::yield_now().await;
+                drop(replaying);
+                return (observed, self.heard(asking, ended));
+            }
+        };
         let script = self.asks.settings.answers.as_ref();
         let script = script.and_then(|answers| answers.take(&asking.message, &self.name));
         let carrier = match script {
@@ -179,17 +253,58 @@ impl Call {
         };
         let told = *carrier.as_ref().unwrap_or(&Carrier::Nobody);
         let observed = Observed::new(self, &asking.key, told, time);
-        let answer = match (carrier, script) {
+        let ended = match (carrier, script) {
             (Err(nobody), _) => Err(nobody),
-            (_, Some(reply)) => Ok(self.checked(asking, reply, None)),
+            (_, Some(reply)) => Ok(Ended::Reply {
+                reply,
+                by_client: false,
+            }),
             (Ok(carrier), None) => tokio::select! {
                 biased;
-                answer = self.send(asking, carrier) => answer,
+                ended = self.send(asking, carrier, patience) => ended,
                 // A task that the tool left behind: its question is taken back.
                 () = self.over.cancelled() => Err(AskError::Gone),
             },
         };
-        (observed, answer)
+        let answer = ended.and_then(|ended| {
+            if let Some(journal) = &self.journal {
+                journal.ended(position, &ended);
+            }
+            self.heard(asking, ended)
+        });
+        (Some(observed), answer)
+    }
+
+    /// What an earlier run of the tool knows of a question.
+    fn recall(&self, asking: &Asking, position: Position) -> Result<Recalled, AskError> {
+        let Some(journal) = &self.journal else {
+            return Ok(Recalled::New);
+        };
+        let settings = &self.asks.settings;
+        journal
+            .recall(asking, position, (settings.now)(), settings.times)
+            .map_err(|diverged| AskError::Diverged(Box::new(diverged)))
+    }
+
+    /// What the tool makes of how a question ended.
+    fn heard(
+        &self,
+        asking: &Asking,
+        ended: Ended,
+    ) -> Result<Result<Answer<Checked>, Misfit>, AskError> {
+        let (reply, by_client) = match ended {
+            Ended::Reply { reply, by_client } => (reply, by_client),
+            Ended::Misfit(misfit) => return Ok(Err(misfit)),
+            Ended::TimedOut => {
+                let after = asking.patience.time;
+                return Err(AskError::TimedOut { after });
+            }
+        };
+        if by_client {
+            self.truly(asking, &reply)?;
+        }
+        let words = (self.client.revision, self.asks.settings.locale);
+        Ok(self.checked(asking, reply, by_client.then_some(words)))
     }
 
     /// A question was answered beforehand.
@@ -201,7 +316,8 @@ impl Call {
         &self,
         asking: &Arc<Asking>,
         carrier: Carrier,
-    ) -> Result<Result<Answer<Checked>, Misfit>, AskError> {
+        patience: Duration,
+    ) -> Result<Ended, AskError> {
         // A model is told one question at a time: the others wait their turn, and so do their clocks.
         let _turn = match carrier {
             Carrier::Model => Some(self.turn.lock().await),
@@ -217,23 +333,56 @@ impl Call {
                     carrier,
                     reply,
                 });
-                match timeout(asking.patience.time, replied).await {
+                match timeout(patience, replied).await {
                     Err(_) => {
-                        let after = asking.patience.time;
-                        return Err(AskError::TimedOut { after });
+                        self.goes_on().await?;
+                        return Ok(Ended::TimedOut);
                     }
                     Ok(said) => *said.map_err(|_| AskError::Gone)?,
                 }
             }
         };
-        let reply = match said {
-            Ok(reply) => reply,
-            Err(misfit) => return Ok(Err(misfit)),
+        // A model says the form's own words.
+        let by_client = carrier != Carrier::Model;
+        Ok(match said {
+            Ok(reply) => Ended::Reply { reply, by_client },
+            Err(misfit) => Ended::Misfit(misfit),
+        })
+    }
+
+    /// The version of its page that this process wrote last.
+    pub async fn version(&self) -> Option<Version> {
+        self.shared.as_ref()?.version().await
+    }
+
+    /// Other replicas hear that this one still goes on with the call.
+    pub async fn renew(&self) {
+        if let Some(shared) = &self.shared {
+            shared.renew().await;
+        }
+    }
+
+    /// The tool has ended, after this round. `false` if another process goes on with the call.
+    pub async fn ended(&self, round: String, outcome: &Outcome) -> bool {
+        let (Some(shared), Some(journal)) = (&self.shared, &self.journal) else {
+            return true;
         };
-        self.truly(asking, &reply)?;
-        let words = (self.client.revision, self.asks.settings.locale);
-        let told = Some(words).filter(|_| carrier != Carrier::Model);
-        Ok(self.checked(asking, reply, told))
+        // Where the store fails the client that waits hears the result all the same.
+        let ended = shared.end(round, journal.record(), outcome).await;
+        ended.unwrap_or(true)
+    }
+
+    /// The tool goes on by itself, since nobody answered in time. It does not come back where another
+    /// process goes on with the call.
+    async fn goes_on(&self) -> Result<(), AskError> {
+        let (Some(shared), Some(journal)) = (&self.shared, &self.journal) else {
+            return Ok(());
+        };
+        if !shared.take_back(journal.record()).await? {
+            self.over.cancel();
+            std::future::pending::<()>().await;
+        }
+        Ok(())
     }
 
     /// An answer that fits, or what is wrong with it.

@@ -7,6 +7,7 @@ use midcall_core::catalog::Locale;
 use midcall_core::wire::{ElicitRequestParams, MissingClientCapability, Mode, Modes, Revision};
 use midcall_core::wire::{UrlElicitationRequired, code};
 use midcall_core::{FormError, Secret, Unfit, Words};
+use midcall_store::StoreError;
 use rmcp::ErrorData;
 use rmcp::handler::server::tool::IntoCallToolResult;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ErrorCode};
@@ -123,6 +124,15 @@ pub enum AskError {
     /// The client answered with an error, or with what is no answer.
     #[error("the client could not ask: {}. {}", .0, self.advice())]
     Client(String),
+    /// The tool ran again with the answers so far, and asks something else than before.
+    #[error("{}. {}", .0, self.advice())]
+    Diverged(Box<Divergence>),
+    /// An effect that a call has [once](crate::Ask::once).
+    #[error("{}. {}", .0, self.advice())]
+    Once(OnceError),
+    /// The [store](crate::Asks::store) that replicas share failed.
+    #[error("{}. {}", .0, self.advice())]
+    Store(#[from] StoreError),
     /// The client went away, or took the call back.
     #[error("the client is gone")]
     Gone,
@@ -138,6 +148,62 @@ pub enum AskError {
     /// A link must be followed before this call can succeed: [`Ask::require_link`](crate::Ask::require_link).
     #[error("a link must be followed first: {}", .0.message)]
     LinkRequired(Box<ElicitRequestParams>),
+}
+
+/// Why an effect that a call has [once](crate::Ask::once) gave nothing.
+///
+/// ```
+/// use midcall_server::{AskError, OnceError};
+/// fn needs_a_human(error: &AskError) -> bool {
+///     matches!(error, AskError::Once(OnceError::Unsure(_)))
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OnceError {
+    /// It was begun, and the process that began it ended, or nobody waited for it any more.
+    #[error(
+        "nobody knows whether `{0}` happened: it was begun, and what came of it was not written down"
+    )]
+    Unsure(String),
+    /// Another effect of the same call has this name.
+    #[error("two effects of this call are called `{0}`: give each a name of its own")]
+    Repeated(String),
+    /// What it gave cannot be written as JSON. It happened.
+    #[error("`{0}` happened, and what it gave cannot be written as JSON")]
+    Unwritable(String),
+    /// What it gave is not of the type that is wanted now.
+    #[error("`{0}` happened, and what it gave then cannot be read as what is wanted now")]
+    Unreadable(String),
+}
+
+/// Two questions at the same place of a call, of which the second should be the first: the tool ran
+/// again, and took another way. No answer was used for what it was not given to.
+///
+/// [`Display`](std::fmt::Display) shows their fields. Their words may have in them what a person typed
+/// before, so [`AskError::words`] alone shows those, to the client that was asked.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the tool asked something else when it ran again: question {question} had {}, and has {}",
+    self.before.0, self.now.0
+)]
+pub struct Divergence {
+    /// Which question of the call, counted from 1.
+    pub question: u32,
+    /// The fields and the words of the question that was answered.
+    pub(crate) before: (String, String),
+    /// Those of the question that the tool asked instead.
+    pub(crate) now: (String, String),
+}
+
+impl std::fmt::Debug for Divergence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Divergence")
+            .field("question", &self.question)
+            .field("before", &self.before.0)
+            .field("now", &self.now.0)
+            .finish()
+    }
 }
 
 fn seconds(time: Duration) -> String {
@@ -302,6 +368,15 @@ impl AskError {
             Self::Client(_) => {
                 "Update the client, or put `midcall wrap --` before the server's command"
             }
+            Self::Diverged(_) => {
+                "Call the tool again. In its code, ask the same in the same order each time it runs, or park \
+                 its calls only (`Resume::ParkOnly`)"
+            }
+            Self::Once(OnceError::Unsure(_)) => {
+                "Find out where it would have left a trace, before you call the tool again"
+            }
+            Self::Once(_) => "Fix the effect in the server's code",
+            Self::Store(_) => "Call the tool again when the store can be reached",
             Self::Gone => "Nothing can be done: nobody hears the result",
             Self::Declined { .. } | Self::Cancelled => {
                 "Respect it, and do not ask again by yourself"
@@ -327,6 +402,10 @@ impl AskError {
             Self::Declined {
                 reason: Some(reason),
             } => format!("{self}: {}", reason.as_str()),
+            Self::Diverged(divergence) => format!(
+                "{self}. It was \"{}\", and is \"{}\"",
+                divergence.before.1, divergence.now.1
+            ),
             _ => self.to_string(),
         }
     }

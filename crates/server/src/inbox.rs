@@ -3,6 +3,7 @@
 //! A channel would do, and takes a kilobyte and a half before anything is in it: ten thousand calls
 //! may wait.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{Notify, oneshot};
@@ -26,7 +27,13 @@ pub(crate) type Said = Box<Result<Reply, Misfit>>;
 pub(crate) struct Inbox {
     open: Mutex<Vec<Open>>,
     came: Notify,
+    /// How many questions are about to be answered by what is known of them.
+    replaying: AtomicUsize,
 }
+
+/// A question is about to be answered by what is known of it, as long as this is there. What the tool
+/// asks next belongs to the same round as what it asks beside it.
+pub(crate) struct Replaying<'a>(&'a Inbox);
 
 /// Where they are taken from. Once it is dropped the call is over: whoever still asks in it, or waits
 /// for an answer, hears that.
@@ -41,9 +48,24 @@ impl Inbox {
         self.came.notify_one();
     }
 
+    pub fn replays(&self) -> Replaying<'_> {
+        self.replaying.fetch_add(1, Ordering::SeqCst);
+        Replaying(self)
+    }
+
     fn take(&self) -> Vec<Open> {
+        if self.replaying.load(Ordering::SeqCst) > 0 {
+            return Vec::new();
+        }
         let mut waiting = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *waiting)
+    }
+}
+
+impl Drop for Replaying<'_> {
+    fn drop(&mut self) {
+        self.0.replaying.fetch_sub(1, Ordering::SeqCst);
+        self.0.came.notify_one();
     }
 }
 
@@ -64,6 +86,7 @@ impl Questions {
 impl Drop for Questions {
     fn drop(&mut self) {
         self.0.over.cancel();
-        self.0.inbox.take();
+        let open = &self.0.inbox.open;
+        open.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }

@@ -5,13 +5,14 @@
 //! (`resume`), calls that wait (`park`), which way a question goes (`call`).
 
 mod asker;
+mod rejoin;
 mod resume;
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use midcall_core::model::{ModelAnswer, ToolHints, error, widened};
-use midcall_core::wire::member;
+use midcall_core::wire::{InputResponses, Members, member};
 use rmcp::model::{
     CacheScope, ClientNotification, ClientRequest, CustomResult, JsonObject, ListToolsRequest,
     PaginatedRequestParams, ProtocolVersion, ServerConfig, ServerResult,
@@ -19,19 +20,24 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, Service};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::ask::Ask;
 use crate::asks::Asks;
-use crate::call::{Call, Client, Method};
+use crate::call::{Again, Call, Client, Method};
 use crate::current::Current;
 use crate::error::{AskError, Nobody};
 use crate::inbox::Questions;
+use crate::journal::Record;
 use crate::model::{self, Tools};
+use crate::observe::Carrier;
 use crate::park::{First, Round};
-use crate::place::{Brought, Place};
+use crate::place::{Brought, LONGEST, Place, Untold};
 use crate::running::Running;
+use crate::shared::Shared;
 use crate::token;
 use asker::Asker;
+use resume::Back;
 
 /// A handler whose tools, prompts and resources can ask: [`Asks::around`],
 /// [`WithAsks::with_asks`](crate::WithAsks::with_asks). It is a service like the handler itself.
@@ -55,6 +61,14 @@ pub struct Layer<S> {
     /// The server's own name.
     name: OnceLock<Arc<str>>,
     tools: Mutex<Option<Tools>>,
+}
+
+/// A tool that is about to run, and the request that it runs in.
+struct Begun {
+    running: Running,
+    questions: Questions,
+    current: Current,
+    cancelled: CancellationToken,
 }
 
 /// How many pages of tools are looked at.
@@ -113,11 +127,18 @@ impl<S: Service<RoleServer>> Layer<S> {
                 false => [0; 32],
             },
         };
-        if let Some(state) = asker.state.take() {
-            match place.open(&state, &self.asks.settings.keys) {
-                Some(Brought::Ours(name)) => {
+        if let Some(text) = asker.state.take() {
+            match place.open(&text, &self.asks.settings) {
+                Some(Brought::Ours(state)) => {
                     let responses = asker.responses.take().unwrap_or_default();
-                    return self.retry(&name, responses, &place, client, context).await;
+                    let responses = InputResponses(Members(responses.into_iter().collect()));
+                    let back = Back {
+                        request,
+                        state,
+                        text,
+                        responses,
+                    };
+                    return self.retry(back, &place, client, context).await;
                 }
                 Some(Brought::Theirs(state)) => *asker.state = Some(state),
                 None => return Err(refused()),
@@ -137,6 +158,38 @@ impl<S: Service<RoleServer>> Layer<S> {
         self.run(request, place, client, hints, context).await
     }
 
+    /// Begins to run a tool. It is not polled yet.
+    fn begin(
+        &self,
+        request: ClientRequest,
+        place: &Place,
+        client: Client,
+        hints: ToolHints,
+        mut context: RequestContext<RoleServer>,
+        again: Option<Again>,
+    ) -> Begun {
+        let (method, name, server) = (place.method, place.name.clone(), self.server());
+        let call = Call::new(
+            self.asks.clone(),
+            method,
+            name,
+            client,
+            server,
+            hints,
+            again,
+        );
+        let current = Current::of(&context);
+        // The request's own token ends with its response, and a tool that waits outlives that.
+        let cancelled = std::mem::replace(&mut context.ct, call.over.clone());
+        context.extensions.insert(Ask::in_call(call.clone()));
+        Begun {
+            running: Running::new(self.inner.clone(), request, context),
+            questions: Questions(call),
+            current,
+            cancelled,
+        }
+    }
+
     /// Runs a tool until it is over, or asks what its client must come back for.
     async fn run(
         &self,
@@ -144,23 +197,23 @@ impl<S: Service<RoleServer>> Layer<S> {
         place: Place,
         client: Client,
         hints: ToolHints,
-        mut context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let (method, name) = (place.method, place.name.clone());
-        let call = Call::new(
-            self.asks.clone(),
-            method,
-            name,
-            client,
-            self.server(),
-            hints,
-        );
-        let here = call.here(Current::of(&context));
-        let questions = Questions(call.clone());
-        // The request's own token ends with its response, and a tool that waits outlives that.
-        let cancelled = std::mem::replace(&mut context.ct, call.over.clone());
-        context.extensions.insert(Ask::in_call(call.clone()));
-        let mut running = Running::new(self.inner.clone(), request, context);
+        let settings = &self.asks.settings;
+        let replays = settings.resume.replays() && client.is_modern();
+        let again = replays.then(|| {
+            let record = Record::new();
+            let shared = Shared::new(settings, &place.principal, &record.seed);
+            Again { record, shared }
+        });
+        let Begun {
+            mut running,
+            questions,
+            current,
+            cancelled,
+        } = self.begin(request, &place, client, hints, context, again);
+        let call = questions.0.clone();
+        let here = call.here(current);
         let first = loop {
             let open = tokio::select! {
                 biased;
@@ -179,41 +232,61 @@ impl<S: Service<RoleServer>> Layer<S> {
             }
         };
         let owner = self.owner(&place, client);
-        let round = first.round.clone();
         drop(here); // Nobody hears of progress after a result.
-        if !self.asks.parks.park(owner, running, questions, first) {
-            let why = Nobody::Crowded;
-            let required = None;
-            let text = AskError::Unavailable { why, required }.to_string();
-            return failed(text, place.method, client);
+        let told = match self.tell(&first.round, &place, &call).await {
+            Ok(told) => told,
+            Err(untold) => return self.untold(untold, place.method, client),
+        };
+        let is_kept = !call.is_replayed_only() || first.round.carrier == Carrier::Model;
+        if is_kept && !self.asks.parks.park(owner, running, questions, first) {
+            return self.crowded(place.method, client);
         }
-        self.tell(&round, &place, client, hints.is_structured)
+        Ok(told)
+    }
+
+    fn crowded(&self, method: Method, client: Client) -> Result<ServerResult, ErrorData> {
+        let why = Nobody::Crowded;
+        let required = None;
+        let text = AskError::Unavailable { why, required }.to_string();
+        failed(text, method, client)
     }
 
     /// Says a round to the client, or to its model.
-    fn tell(
+    async fn tell(
         &self,
         round: &Round,
         place: &Place,
-        client: Client,
-        structured: bool,
-    ) -> Result<ServerResult, ErrorData> {
-        let settings = &self.asks.settings;
-        if round.carrier == crate::Carrier::Model {
-            let tool = self.known().send_name();
-            let asking = &round.asked[0];
-            let server = self.server();
-            let told = model::pending(
-                asking,
-                &round.name,
-                &tool,
-                &server,
-                structured,
-                settings.locale,
-            );
-            return Ok(complete(told, client));
+        call: &Call,
+    ) -> Result<ServerResult, Untold> {
+        if round.carrier != Carrier::Model {
+            return place.tell(round, call).await.map(self::round);
         }
-        place.say(round, settings).map(self::round)
+        let tool = self.known().send_name();
+        let asking = &round.asked[0];
+        let told = model::pending(
+            asking,
+            &round.name,
+            &tool,
+            &self.server(),
+            call.hints.is_structured,
+            self.asks.settings.locale,
+        );
+        Ok(complete(told, call.client))
+    }
+
+    /// A round that cannot be told: its call can't go on.
+    fn untold(
+        &self,
+        untold: Untold,
+        method: Method,
+        client: Client,
+    ) -> Result<ServerResult, ErrorData> {
+        match untold {
+            Untold::TooLong(bytes) => failed(too_long(bytes), method, client),
+            Untold::Store(error) => failed(AskError::from(error).to_string(), method, client),
+            Untold::Lost => self.gone(method, client),
+            Untold::Other(error) => Err(error),
+        }
     }
 
     /// A call that was dropped while its client was away.
@@ -376,6 +449,13 @@ fn failed(text: String, method: Method, client: Client) -> Result<ServerResult, 
 fn refused() -> ErrorData {
     let text = "this requestState is not valid for this request: make the call again without it";
     ErrorData::invalid_params(text, None)
+}
+
+fn too_long(bytes: usize) -> String {
+    format!(
+        "what was said in this call has to travel with its next question, and is too much: {bytes} bytes, and a \
+         requestState has at most {LONGEST}. Give the server a store (`Asks::store`), or park its calls only (`Resume::ParkOnly`)"
+    )
 }
 
 fn taken_back() -> ErrorData {

@@ -149,17 +149,21 @@ mod current;
 mod error;
 mod handler;
 mod inbox;
+mod journal;
 pub mod kind;
 mod layer;
 mod links;
 mod live;
 mod model;
 mod observe;
+mod once;
 mod park;
 mod place;
 mod question;
+mod replicas;
 mod running;
 mod schema;
+mod shared;
 pub mod testing;
 mod together;
 mod token;
@@ -168,7 +172,7 @@ pub use answer::Answer;
 pub use answers::{Answers, AnswersError};
 pub use ask::Ask;
 pub use asks::{Asks, WithAsks};
-pub use error::{AskError, Nobody, Unaskable};
+pub use error::{AskError, Divergence, Nobody, OnceError, Unaskable};
 pub use handler::Handler;
 pub use layer::Layer;
 pub use midcall_core; // Its types are in what this crate takes and gives: keys, modes, what does not fit.
@@ -176,6 +180,7 @@ pub use midcall_core::Words;
 pub use midcall_core::catalog::Locale;
 pub use observe::{Answered, Asked, Carrier, How};
 pub use question::Question;
+pub use replicas::Resume;
 pub use together::Together;
 
 /// Whether a type can be asked for as a form: for a test of yours, since the compiler cannot tell

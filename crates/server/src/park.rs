@@ -18,11 +18,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use midcall_core::wire::{ElicitResult, InputResponses};
 use serde_json::Value;
 use tokio::sync::Notify;
+use tokio::time::sleep;
 
 use crate::asking::Reply;
 use crate::call::Call;
 use crate::inbox::Questions;
 use crate::running::{Outcome, Running};
+use crate::shared::RENEWED;
 use round::State;
 pub(crate) use round::{First, Round};
 
@@ -76,6 +78,9 @@ impl Parks {
         let most = call.asks.settings.most;
         let mut crowded = Vec::new();
         let mut waiting = self.lock();
+        if waiting.rounds.contains_key(&first.round.name) {
+            return true; // A client came back to it twice at once, and the other tool runs already.
+        }
         while waiting.calls.len() >= most {
             let Some(oldest) = waiting.oldest(&owner) else {
                 break;
@@ -189,14 +194,24 @@ impl Waiting {
 
 /// Runs a tool whose client is away, and keeps its result for a while.
 async fn keep(parks: Arc<Parks>, parked: Arc<Parked>, mut running: Running, questions: Questions) {
+    let call = &parked.call;
     let outcome = loop {
         tokio::select! {
             biased;
             outcome = &mut running => break outcome,
             open = questions.next() => parked.lock().open.extend(open),
+            // Another process goes on with the call.
+            () = call.over.cancelled() => return parks.forget(&parked),
+            () = sleep(RENEWED), if call.shared.is_some() => {
+                call.renew().await;
+                continue;
+            }
         }
         parked.changed.notify_waiters();
     };
+    if !call.ended(parked.newest(), &outcome).await {
+        return parks.forget(&parked);
+    }
     drop((running, questions));
     {
         let mut state = parked.lock();
@@ -209,7 +224,7 @@ async fn keep(parks: Arc<Parks>, parked: Arc<Parked>, mut running: Running, ques
         }
     }
     parked.changed.notify_waiters();
-    tokio::time::sleep(parked.call.asks.settings.kept).await;
+    sleep(parked.call.asks.settings.kept).await;
     parks.forget(&parked);
 }
 
@@ -251,6 +266,13 @@ impl Parked {
     /// that is taken.
     pub fn misfits(&self, at: usize, problems: &str, digest: [u8; 32]) -> bool {
         self.lock().misfits(at, problems, digest)
+    }
+
+    /// The name of its last round.
+    fn newest(&self) -> String {
+        let state = self.lock();
+        let round = state.rounds.last();
+        round.map_or(String::new(), |round| round.name.clone())
     }
 
     /// A request of the client is there, and waits. None if the call has just made room.
@@ -311,6 +333,13 @@ impl Waiter {
     }
 }
 
+impl Waiter {
+    /// Another process goes on with the call.
+    pub fn give_up(self) {
+        self.0.call.asks.parks.forget(&self.0);
+    }
+}
+
 impl Deref for Waiter {
     type Target = Parked;
 
@@ -321,11 +350,15 @@ impl Deref for Waiter {
 
 impl Drop for Waiter {
     fn drop(&mut self) {
+        let parks = &self.0.call.asks.parks;
         let mut state = self.0.lock();
         state.waiters -= 1;
-        if state.waiters == 0 && state.outcome.is_none() && !state.gone {
-            let mut waiting = self.0.call.asks.parks.lock();
-            waiting.idle.insert(self.0.number);
+        let is_left = state.waiters == 0 && state.outcome.is_none() && !state.gone;
+        if is_left && self.0.call.is_replayed_only() {
+            drop(state);
+            parks.forget(&self.0);
+        } else if is_left {
+            parks.lock().idle.insert(self.0.number);
         }
     }
 }

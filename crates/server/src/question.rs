@@ -187,6 +187,7 @@ impl<K: Kind> Question<K> {
             *shape = shape.suggesting(content.clone())?;
         }
         Ok(Asking {
+            question: call.question(),
             key: self.id.clone().unwrap_or_else(|| call.key()),
             message: self.message.clone(),
             again: None,

@@ -18,6 +18,12 @@ pub(crate) fn random() -> String {
     BASE64_URL_SAFE_NO_PAD.encode(bits())
 }
 
+/// Another name that nobody guesses, made of one: the same each time.
+pub(crate) fn derived(seed: &str, purpose: &str) -> String {
+    let digest = digest(format!("{seed}\n{purpose}").as_bytes());
+    BASE64_URL_SAFE_NO_PAD.encode(digest)
+}
+
 /// What a text amounts to.
 pub(crate) fn digest(text: &[u8]) -> [u8; 32] {
     bits_of(digest::digest(&digest::SHA256, text))

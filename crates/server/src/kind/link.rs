@@ -4,7 +4,6 @@ use serde_json::{Map, Value};
 
 use super::{Kind, Wanted, Wants, sealed};
 use crate::error::Unaskable;
-use crate::token;
 
 /// A link that the person opens in their browser: [`Ask::link`](crate::Ask::link).
 ///
@@ -36,8 +35,7 @@ pub struct Opened {
 }
 
 impl Link {
-    pub(crate) fn new(url: String) -> Self {
-        let id = token::random();
+    pub(crate) fn new(url: String, id: String) -> Self {
         Self { url, id }
     }
 

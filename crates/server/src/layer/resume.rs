@@ -3,25 +3,37 @@
 use std::time::Duration;
 
 use midcall_core::catalog::Locale;
-use midcall_core::model::{ModelAnswer, error, unfit};
-use midcall_core::wire::{ElicitResult, InputResponses, Members, Unreadable, meta};
-use rmcp::model::{InputResponses as Responses, ServerResult};
+use midcall_core::model::{ModelAnswer, ToolHints, error, unfit};
+use midcall_core::wire::{ElicitResult, InputResponses, Unreadable, meta};
+use rmcp::model::{ClientRequest, ServerResult};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, Service};
 use serde_json::Value;
 use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
-use super::{Layer, complete, round, taken_back};
+use super::{Layer, complete, refused, round, taken_back};
 use crate::asking::{Asking, Reply, problems};
-use crate::call::Client;
+use crate::call::{Again, Client};
 use crate::current::Current;
 use crate::model;
-use crate::park::{Next, Waiter};
-use crate::place::Place;
+use crate::park::{First, Next, Waiter};
+use crate::place::{Place, State, Untold};
+use crate::shared::Shared;
 
 /// Clients of 2026-07-28 give each of their requests a minute, and make a new one when they are told
 /// to come back.
-const PATIENCE: Duration = Duration::from_secs(45);
+pub(super) const PATIENCE: Duration = Duration::from_secs(45);
+
+/// A client that came back with a state of ours.
+pub(super) struct Back {
+    /// Its request without what a retry adds: the call as it was made first.
+    pub request: ClientRequest,
+    pub state: State,
+    /// The same as it was brought.
+    pub text: String,
+    pub responses: InputResponses,
+}
 
 /// Ends when a modern client has to be told to come back, since a person takes their time outside of
 /// it. For other clients never: they hear of progress.
@@ -54,22 +66,69 @@ impl<S: Service<RoleServer>> Layer<S> {
     /// A client comes back with answers to a round.
     pub(super) async fn retry(
         &self,
-        name: &str,
-        responses: Responses,
+        back: Back,
         place: &Place,
         client: Client,
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let Some((waiter, at)) = self.asks.parks.find(name) else {
+        let settings = &self.asks.settings;
+        if let Some(seed) = &back.state.seed
+            && let Some(shared) = Shared::new(settings, &place.principal, seed)
+        {
+            return self.rejoin(back, shared, place, client, context).await;
+        }
+        let Back {
+            request,
+            state,
+            responses,
+            ..
+        } = back;
+        let outcomes = context.meta.get(meta::OUTCOME);
+        if let Some((waiter, at)) = self.asks.parks.find(&state.round) {
+            if waiter.answer(at, &responses, outcomes) {
+                return self.go_on(waiter, at, place, client, context).await;
+            }
+            let told = self.tell(&waiter.round(at), place, &waiter.call).await;
+            return told.or_else(|untold| self.untold(untold, place.method, client));
+        }
+        if state.is_expired {
+            return Err(refused());
+        }
+        let Some(mut record) = state.record.filter(|_| settings.resume.replays()) else {
             return self.gone(place.method, client);
         };
-        let responses = InputResponses(Members(responses.into_iter().collect()));
-        let outcomes = context.meta.get(meta::OUTCOME);
-        if !waiter.answer(at, &responses, outcomes) {
-            let structured = waiter.call.hints.is_structured;
-            return self.tell(&waiter.round(at), place, client, structured);
+        record.answer(&responses, outcomes, (settings.now)());
+        let again = Again {
+            record,
+            shared: None,
+        };
+        self.replay(request, state.round, again, place, client, context)
+            .await
+    }
+
+    /// Runs a tool again, with what was said so far.
+    pub(super) async fn replay(
+        &self,
+        request: ClientRequest,
+        round: String,
+        again: Again,
+        place: &Place,
+        client: Client,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        let hints = ToolHints::default();
+        let begun = self.begin(request, place, client, hints, context, Some(again));
+        let parks = &self.asks.parks;
+        let owner = self.owner(place, client);
+        let first = First::again(round.clone());
+        if !parks.park(owner, begun.running, begun.questions, first) {
+            return self.crowded(place.method, client);
         }
-        self.go_on(waiter, at, place, client, context).await
+        let Some((waiter, at)) = parks.find(&round) else {
+            return self.crowded(place.method, client); // Others needed its room at once.
+        };
+        self.wait(waiter, at, place, client, begun.current, begun.cancelled)
+            .await
     }
 
     /// A model hands in what the person said.
@@ -127,7 +186,7 @@ impl<S: Service<RoleServer>> Layer<S> {
     }
 
     /// Waits for what comes after a round.
-    async fn go_on(
+    pub(super) async fn go_on(
         &self,
         waiter: Waiter,
         at: usize,
@@ -135,23 +194,50 @@ impl<S: Service<RoleServer>> Layer<S> {
         client: Client,
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let _here = waiter.call.here(Current::of(&context));
+        let current = Current::of(&context);
+        self.wait(waiter, at, place, client, current, context.ct)
+            .await
+    }
+
+    async fn wait(
+        &self,
+        waiter: Waiter,
+        at: usize,
+        place: &Place,
+        client: Client,
+        current: Current,
+        cancelled: CancellationToken,
+    ) -> Result<ServerResult, ErrorData> {
+        let _here = waiter.call.here(current);
         let next = tokio::select! {
             biased;
             next = waiter.next(at) => next,
             () = comes_back(&waiter, client) => {
-                return place.later(&waiter.round(at), &self.asks.settings).map(round);
+                let later = place.later(&waiter.round(at), &waiter.call).map(round);
+                return later.or_else(|untold| self.untold(untold, place.method, client));
             }
-            () = context.ct.cancelled() => {
+            () = cancelled.cancelled() => {
                 waiter.leave();
                 return Err(taken_back());
             }
         };
         match next {
             Some(Next::Over(outcome)) => place.wrap(outcome),
-            Some(Next::Asked(round)) => {
-                self.tell(&round, place, client, waiter.call.hints.is_structured)
-            }
+            Some(Next::Asked(round)) => match self.tell(&round, place, &waiter.call).await {
+                Ok(told) => Ok(told),
+                Err(Untold::Lost) => {
+                    // What comes next is told by whoever goes on with the call.
+                    let later = place
+                        .later(&waiter.round(at), &waiter.call)
+                        .map(self::round);
+                    waiter.leave();
+                    later.or_else(|untold| self.untold(untold, place.method, client))
+                }
+                Err(untold) => {
+                    waiter.leave(); // Nobody could come back to it.
+                    self.untold(untold, place.method, client)
+                }
+            },
             None => self.gone(place.method, client),
         }
     }

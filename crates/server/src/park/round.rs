@@ -1,6 +1,7 @@
 //! The rounds of a call that waits: what its client was asked, and what is still open.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::task::AbortHandle;
 
@@ -22,6 +23,14 @@ pub(crate) struct Round {
     misfits: u32,
     /// The round after it, once there is one.
     pub(super) next: Option<usize>,
+}
+
+impl Round {
+    /// How long its questions wait.
+    pub fn patience(&self) -> Duration {
+        let times = self.asked.iter().map(|asking| asking.patience.time);
+        times.max().unwrap_or_default()
+    }
 }
 
 /// How far a call is.
@@ -52,6 +61,26 @@ impl First {
         };
         let round = state.ask_next(None)?;
         Some(Self { state, round })
+    }
+}
+
+impl First {
+    /// A round that was told by a process that has nothing else of it any more. What was asked in it is
+    /// known to the tool's journal.
+    pub fn again(name: String) -> Self {
+        let round = Round {
+            name,
+            asked: Vec::new(),
+            carrier: Carrier::Round,
+            said: None,
+            misfits: 0,
+            next: None,
+        };
+        let state = State {
+            rounds: vec![round.clone()],
+            ..State::default()
+        };
+        Self { state, round }
     }
 }
 

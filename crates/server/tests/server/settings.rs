@@ -197,8 +197,8 @@ async fn whoever_comes_back_too_late_reads_that_in_the_language_that_was_set() {
             connected.once(&method, call).await
         }
     };
-    let gone = "Esta chamada terminou: ninguém voltou com uma resposta a tempo, ou havia chamadas demais à espera. \
-        Chame de novo";
+    let gone = "Esta chamada terminou: ninguém voltou com uma resposta a tempo, havia chamadas demais à espera, \
+        ou o servidor foi reiniciado. Chame de novo";
     let got = retry("tools/call", json!({"name": "wizard", "arguments": {}})).await;
     assert_eq!((got.text(), got.code()), (gone, None));
     assert!(got.is_error());
