@@ -155,7 +155,7 @@ for (const [way, start] of Object.entries(WAYS)) {
         }
 
         await t.test("integer: what does not fit", async () => {
-          const answers = [accept(TULIPS, { value: 51 }), accept(`The last answer did not fit. value: Enter 50 or less\n\n${TULIPS}`, { value: 50 })];
+          const answers = [accept(TULIPS, { value: 51 }), accept(`The last answer did not fit. Enter 50 or less\n\n${TULIPS}`, { value: 50 })];
           const call = model.call("integer", {}, { answers });
           await asked(answers[0].message);
           await asked(answers[1].message);

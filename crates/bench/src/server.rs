@@ -4,7 +4,8 @@
 use std::time::Instant;
 
 use midcall_server::testing::{Client, Person, Said};
-use midcall_server::{Answer, Ask, AskError, Asks, WithAsks};
+use midcall_server::{Answer, Ask, AskError, Asks, Resume, WithAsks};
+use midcall_store::Memory;
 use rmcp::handler::server::common::FromContextPart;
 use rmcp::handler::server::tool::ToolCallContext;
 use rmcp::model::{
@@ -144,8 +145,23 @@ pub fn run() {
         side("rounds by hand on rmcp", &runtime, &bare, "by_hand"),
         vec![side("ours", &runtime, &asks, "ours")],
     );
+    let replayed = brief.clone().resume(Resume::ReplayOnly);
+    let shared = replayed.clone().store(Memory::default());
+    let replayed = runtime.block_on(host(replayed.around(Restaurant), modern()));
+    let shared = runtime.block_on(host(shared.around(Restaurant), modern()));
+    beside(
+        "server, a call with a question, replayed",
+        "no budget yet",
+        side("ours, parked", &runtime, &asks, "ours"),
+        vec![
+            side("replayed, by its state", &runtime, &replayed, "ours"),
+            side("replayed, with a store", &runtime, &shared, "ours"),
+        ],
+    );
     runtime.block_on(model());
-    runtime.block_on(weigh());
+    runtime.block_on(weigh("parked", &Asks::new()));
+    let replays = Asks::new().resume(Resume::ParkThenReplay);
+    runtime.block_on(weigh("parked, and may run again", &replays));
 }
 
 async fn host<S: Service<RoleServer>>(server: S, lifecycle: ClientLifecycleMode) -> Open {
@@ -198,10 +214,10 @@ async fn model() {
     );
 }
 
-async fn weigh() {
+async fn weigh(what: &str, asks: &Asks) {
     const CALLS: usize = 10_000;
     let client = Client::V2026_07_28
-        .connect(Restaurant.with_asks(), &Person::quiet())
+        .connect(asks.around(Restaurant), &Person::quiet())
         .await;
     let call = json!({"name": "ours", "arguments": {}});
     client.once("tools/call", call.clone()).await;
@@ -212,7 +228,7 @@ async fn weigh() {
     let used = MEMORY.current_usage().saturating_sub(before);
     assert!(client.server().waiting() >= CALLS);
     println!(
-        "server, 10,000 parked calls: ours {:.1} MB, {} bytes each",
+        "server, 10,000 calls {what}: ours {:.1} MB, {} bytes each",
         used as f64 / 1e6,
         used / CALLS
     );

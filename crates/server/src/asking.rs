@@ -7,7 +7,7 @@ use midcall_core::catalog::Locale;
 use midcall_core::wire::{
     Action, Asked, ElicitRequestParams, ElicitResult, Members, Mode, Revision, member, meta,
 };
-use midcall_core::{Checked, Fault, Limits, Problem, Unfit, Values, Words};
+use midcall_core::{Checked, Fault, Kind, Limits, Problem, Unfit, Values, Words};
 use serde_json::{Map, Value};
 
 use crate::answer::Answer;
@@ -99,6 +99,32 @@ impl Asking {
             *shape = Arc::new(recalling);
         }
         again
+    }
+
+    /// Words about a value, with the title of its field, as people read it. A form of one field needs
+    /// none.
+    pub fn about(&self, path: &str, words: String) -> String {
+        let Wants::Form(shape) = &self.wants else {
+            return words;
+        };
+        let mut fields = &shape.form.fields;
+        let is_alone = fields.len() == 1;
+        let mut titles = Vec::new();
+        for name in path.split('/').skip(1) {
+            let name = name.replace("~1", "/").replace("~0", "~");
+            let Some(field) = fields.iter().find(|field| field.name == name) else {
+                break; // A place in a list.
+            };
+            titles.push(field.title.as_deref().unwrap_or(&field.name));
+            let Kind::Group(inner) = &field.kind else {
+                break;
+            };
+            fields = inner;
+        }
+        if titles.is_empty() || (is_alone && titles.len() == 1) {
+            return words;
+        }
+        format!("{}: {words}", titles.join(", "))
     }
 
     /// What the person reads.
@@ -203,15 +229,9 @@ fn reason(outcome: &Value) -> Option<Words> {
         .and_then(Words::new)
 }
 
-/// What is wrong, as one line. Names and rules, never values.
-pub(crate) fn problems(unfit: &Unfit, locale: Locale) -> String {
-    let line = |problem: &Problem| {
-        let words = problem.fault.say(locale);
-        match problem.path.trim_start_matches('/') {
-            "" => words,
-            path => format!("{path}: {words}"),
-        }
-    };
+/// What is wrong, as one line. Titles and rules, never values.
+pub(crate) fn problems(unfit: &Unfit, asking: &Asking, locale: Locale) -> String {
+    let line = |problem: &Problem| asking.about(&problem.path, problem.fault.say(locale));
     let lines: Vec<String> = unfit.problems.iter().map(line).collect();
     lines.join("; ")
 }

@@ -184,6 +184,11 @@ impl Call {
         }
     }
 
+    /// Its tool may run in two processes at once, if a client sends one retry to both.
+    pub fn may_run_twice(&self) -> bool {
+        self.journal.is_some() && self.shared.is_none()
+    }
+
     /// No run of its tool is kept while its client is away.
     pub fn is_replayed_only(&self) -> bool {
         self.journal.is_some() && self.asks.settings.resume == Resume::ReplayOnly
@@ -256,7 +261,7 @@ impl Call {
         let ended = match (carrier, script) {
             (Err(nobody), _) => Err(nobody),
             (_, Some(reply)) => Ok(Ended::Reply {
-                reply,
+                reply: Box::new(reply),
                 by_client: false,
             }),
             (Ok(carrier), None) => tokio::select! {
@@ -304,7 +309,7 @@ impl Call {
             self.truly(asking, &reply)?;
         }
         let words = (self.client.revision, self.asks.settings.locale);
-        Ok(self.checked(asking, reply, by_client.then_some(words)))
+        Ok(self.checked(asking, *reply, by_client.then_some(words)))
     }
 
     /// A question was answered beforehand.
@@ -335,7 +340,7 @@ impl Call {
                 });
                 match timeout(patience, replied).await {
                     Err(_) => {
-                        self.goes_on().await?;
+                        Box::pin(self.goes_on()).await?; // Room that no parked call needs.
                         return Ok(Ended::TimedOut);
                     }
                     Ok(said) => *said.map_err(|_| AskError::Gone)?,
@@ -345,7 +350,10 @@ impl Call {
         // A model says the form's own words.
         let by_client = carrier != Carrier::Model;
         Ok(match said {
-            Ok(reply) => Ended::Reply { reply, by_client },
+            Ok(reply) => Ended::Reply {
+                reply: Box::new(reply),
+                by_client,
+            },
             Err(misfit) => Ended::Misfit(misfit),
         })
     }
@@ -378,6 +386,9 @@ impl Call {
         let (Some(shared), Some(journal)) = (&self.shared, &self.journal) else {
             return Ok(());
         };
+        if shared.version().await.is_none() {
+            return Ok(()); // No other process knows of it.
+        }
         if !shared.take_back(journal.record()).await? {
             self.over.cancel();
             std::future::pending::<()>().await;
@@ -395,7 +406,7 @@ impl Call {
         let locale = self.asks.settings.locale;
         asking
             .check(reply, told)
-            .map_err(|unfit| Misfit::once(problems(&unfit, locale)))
+            .map_err(|unfit| Misfit::once(problems(&unfit, asking, locale)))
     }
 
     /// A gateway between says `cancel` for whatever is no answer, and how it really ended beside it.

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use crate::shared::SharedError;
 use midcall_core::catalog::Locale;
 use midcall_core::wire::{ElicitRequestParams, MissingClientCapability, Mode, Modes, Revision};
 use midcall_core::wire::{UrlElicitationRequired, code};
 use midcall_core::{FormError, Secret, Unfit, Words};
-use midcall_store::StoreError;
 use rmcp::ErrorData;
 use rmcp::handler::server::tool::IntoCallToolResult;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ErrorCode};
@@ -132,7 +132,7 @@ pub enum AskError {
     Once(OnceError),
     /// The [store](crate::Asks::store) that replicas share failed.
     #[error("{}. {}", .0, self.advice())]
-    Store(#[from] StoreError),
+    Shared(#[from] SharedError),
     /// The client went away, or took the call back.
     #[error("the client is gone")]
     Gone,
@@ -177,16 +177,15 @@ pub enum OnceError {
     Unreadable(String),
 }
 
+pub(crate) const DIVERGED: &str = "the tool asked something else when it ran again";
+
 /// Two questions at the same place of a call, of which the second should be the first: the tool ran
 /// again, and took another way. No answer was used for what it was not given to.
 ///
 /// [`Display`](std::fmt::Display) shows their fields. Their words may have in them what a person typed
 /// before, so [`AskError::words`] alone shows those, to the client that was asked.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the tool asked something else when it ran again: question {question} had {}, and has {}",
-    self.before.0, self.now.0
-)]
+#[error("{DIVERGED}: question {question} had {}, and has {}", self.before.0, self.now.0)]
 pub struct Divergence {
     /// Which question of the call, counted from 1.
     pub question: u32,
@@ -376,7 +375,8 @@ impl AskError {
                 "Find out where it would have left a trace, before you call the tool again"
             }
             Self::Once(_) => "Fix the effect in the server's code",
-            Self::Store(_) => "Call the tool again when the store can be reached",
+            Self::Shared(SharedError::TooLarge(_)) => "Ask for less in this tool",
+            Self::Shared(_) => "Call the tool again when the store can be reached",
             Self::Gone => "Nothing can be done: nobody hears the result",
             Self::Declined { .. } | Self::Cancelled => {
                 "Respect it, and do not ask again by yourself"

@@ -126,7 +126,7 @@ pub(crate) enum Recalled {
 
 /// How a question that is recalled ended.
 pub(crate) enum Ended {
-    Reply { reply: Reply, by_client: bool },
+    Reply { reply: Box<Reply>, by_client: bool },
     Misfit(Misfit),
     TimedOut,
 }
@@ -285,10 +285,10 @@ impl Said {
     fn read(&self) -> Option<Ended> {
         Some(match self {
             Self::Reply(result, outcome, by_client) => Ended::Reply {
-                reply: Reply {
+                reply: Box::new(Reply {
                     result: ElicitResult::read(Value::Object(result.clone())).ok()?,
                     outcome: outcome.clone(),
-                },
+                }),
                 by_client: *by_client,
             },
             Self::Misfit(problems, times) => Ended::Misfit(Misfit {

@@ -55,7 +55,7 @@ use resume::Back;
 /// ```
 pub struct Layer<S> {
     inner: Arc<S>,
-    asks: Asks,
+    pub(crate) asks: Asks,
     /// What questions of this connection belong to, once it is a session.
     session: OnceLock<String>,
     /// The server's own name.

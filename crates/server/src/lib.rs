@@ -113,7 +113,8 @@
 //! | without elicitation | [`Model`](Carrier::Model) | the call returns words for the model, and the added tool `sendElicitationResult` hands in what the person said |
 //! | none: a command line | [`Script`](Carrier::Script) | [`Answers`] from a file: [`Asks::without_client`] |
 //!
-//! The tool's code runs once from its first line to its last, in all of them. What a person typed is
+//! The tool's code runs once from its first line to its last, in all of them, unless you let it [run
+//! again](replay) after a restart or in another process. What a person typed is
 //! held against the form before the tool sees it; what does not fit is asked again, and at last is an
 //! error. No model agrees to what may destroy something, hears a secret or opens a link.
 //!
@@ -133,8 +134,20 @@
 //! - For any other client, ask with a `within` of less than a minute and handle
 //!   [`AskError::TimedOut`], or put `midcall wrap --` in front of the server's command.
 //!
-//! A call waits in the memory of its process. Behind several processes a client of 2026-07-28 has to
-//! come back to the same one; after a restart it is told to call again.
+//! # Several processes, and restarts
+//!
+//! A call waits in the memory of its process. A client of 2026-07-28 that comes back to another one, or
+//! after a restart, is told to call again. If your tools may run again with the answers so far, any
+//! process can go on with any call: they need the same keys, and for effects that must not happen twice
+//! a store. [Which tools may](replay) is the question to answer first.
+//!
+//! ```no_run
+//! use midcall_server::{Asks, Resume};
+//!
+//! # fn main_() -> Result<(), midcall_server::KeysError> {
+//! let asks = Asks::new().keys_from_env("ASKS_KEYS")?.resume(Resume::ParkThenReplay);
+//! # Ok(()) }
+//! ```
 //!
 //! What people type is in none of this crate's errors, `Debug` texts and observers. `rmcp` itself logs
 //! whole messages at its level `debug`: leave that off where answers are private.
@@ -150,6 +163,7 @@ mod error;
 mod handler;
 mod inbox;
 mod journal;
+mod keys;
 pub mod kind;
 mod layer;
 mod links;
@@ -160,6 +174,7 @@ mod once;
 mod park;
 mod place;
 mod question;
+pub mod replay;
 mod replicas;
 mod running;
 mod schema;
@@ -174,6 +189,7 @@ pub use ask::Ask;
 pub use asks::{Asks, WithAsks};
 pub use error::{AskError, Divergence, Nobody, OnceError, Unaskable};
 pub use handler::Handler;
+pub use keys::KeysError;
 pub use layer::Layer;
 pub use midcall_core; // Its types are in what this crate takes and gives: keys, modes, what does not fit.
 pub use midcall_core::Words;
@@ -181,6 +197,7 @@ pub use midcall_core::catalog::Locale;
 pub use observe::{Answered, Asked, Carrier, How};
 pub use question::Question;
 pub use replicas::Resume;
+pub use shared::SharedError;
 pub use together::Together;
 
 /// Whether a type can be asked for as a form: for a test of yours, since the compiler cannot tell

@@ -47,7 +47,7 @@ pub(crate) async fn ask(call: &Call, asking: &Asking) -> Result<Result<Reply, Mi
     if let Err(ServiceError::McpError(ErrorData {
         data: Some(data), ..
     })) = &response
-        && let Some(problems) = problems(data, call.asks.settings.locale)
+        && let Some(problems) = problems(data, asking, call.asks.settings.locale)
     {
         return Ok(Err(Misfit::once(problems)));
     }
@@ -64,7 +64,7 @@ pub(crate) async fn ask(call: &Call, asking: &Asking) -> Result<Result<Reply, Mi
 }
 
 /// What a gateway says is wrong with an answer, in words. None if it is another error.
-fn problems(data: &Value, locale: Locale) -> Option<String> {
+fn problems(data: &Value, asking: &Asking, locale: Locale) -> Option<String> {
     const MOST: usize = 20;
     let problems = data.get(meta::PROBLEMS)?.as_array()?;
     let line = |problem: &Value| {
@@ -75,10 +75,7 @@ fn problems(data: &Value, locale: Locale) -> Option<String> {
             _ => None,
         });
         let words = locale.say(problem["key"].as_str()?, &params.collect::<Vec<_>>());
-        match problem["path"].as_str()?.trim_start_matches('/') {
-            "" => Some(words),
-            path => Some(format!("{path}: {words}")),
-        }
+        Some(asking.about(problem["path"].as_str()?, words))
     };
     let lines: Vec<String> = problems.iter().take(MOST).filter_map(line).collect();
     Some(lines.join("; ")).filter(|lines| !lines.is_empty())

@@ -23,6 +23,7 @@ use tokio::time::sleep;
 use crate::asking::Reply;
 use crate::call::Call;
 use crate::inbox::Questions;
+use crate::observe::Carrier;
 use crate::running::{Outcome, Running};
 use crate::shared::RENEWED;
 use round::State;
@@ -141,6 +142,14 @@ impl Parks {
         }
     }
 
+    /// Drops all calls, as the end of this process would.
+    pub fn forget_all(&self) {
+        let all: Vec<_> = self.lock().calls.values().cloned().collect();
+        for parked in all {
+            self.forget(&parked);
+        }
+    }
+
     /// Drops a call, its tool included.
     pub fn forget(&self, parked: &Arc<Parked>) {
         parked.call.over.cancel();
@@ -201,15 +210,15 @@ async fn keep(parks: Arc<Parks>, parked: Arc<Parked>, mut running: Running, ques
             outcome = &mut running => break outcome,
             open = questions.next() => parked.lock().open.extend(open),
             // Another process goes on with the call.
-            () = call.over.cancelled() => return parks.forget(&parked),
+            () = call.over.cancelled(), if call.shared.is_some() => return parks.forget(&parked),
             () = sleep(RENEWED), if call.shared.is_some() => {
-                call.renew().await;
+                Box::pin(call.renew()).await; // Room that no parked call needs.
                 continue;
             }
         }
         parked.changed.notify_waiters();
     };
-    if !call.ended(parked.newest(), &outcome).await {
+    if !Box::pin(call.ended(parked.newest(), &outcome)).await {
         return parks.forget(&parked);
     }
     drop((running, questions));
@@ -331,9 +340,7 @@ impl Waiter {
             self.0.call.asks.parks.forget(&self.0);
         }
     }
-}
 
-impl Waiter {
     /// Another process goes on with the call.
     pub fn give_up(self) {
         self.0.call.asks.parks.forget(&self.0);
@@ -354,7 +361,9 @@ impl Drop for Waiter {
         let mut state = self.0.lock();
         state.waiters -= 1;
         let is_left = state.waiters == 0 && state.outcome.is_none() && !state.gone;
-        if is_left && self.0.call.is_replayed_only() {
+        // A model comes back by a name alone: there is nothing to run its tool again with.
+        let last = state.rounds.last().map(|round| round.carrier);
+        if is_left && self.0.call.is_replayed_only() && last != Some(Carrier::Model) {
             drop(state);
             parks.forget(&self.0);
         } else if is_left {

@@ -10,7 +10,6 @@ use midcall_core::wire::{
     Input, InputRequest, InputRequests, InputRequiredResult, JsonObject, Members, RequestState,
     Revision, member, meta,
 };
-use midcall_store::StoreError;
 use rmcp::ErrorData;
 use rmcp::model::{CustomResult, ServerResult};
 use serde::{Deserialize, Serialize};
@@ -21,7 +20,7 @@ use crate::call::{Call, Method};
 use crate::journal::{Journal, Record};
 use crate::park::Round;
 use crate::running::Outcome;
-use crate::shared::{Page, Stage};
+use crate::shared::{Page, SharedError, Stage};
 use crate::token;
 
 /// What is called, and by whom.
@@ -59,7 +58,7 @@ pub(crate) struct State {
 pub(crate) enum Untold {
     /// More would have to travel than a state may hold.
     TooLong(usize),
-    Store(StoreError),
+    Store(SharedError),
     /// Another process goes on with the call.
     Lost,
     Other(ErrorData),
@@ -67,6 +66,10 @@ pub(crate) enum Untold {
 
 /// Before a state that the handler itself gave. Ours is base64, which has no such sign.
 const THEIRS: &str = "handler:";
+
+/// Says in a round that its retry may be sent again, by a gateway that does not know whether the first one
+/// arrived: it joins the call, and runs no tool a second time.
+const JOINS: &str = "dev.midcall/joins";
 
 /// Longer than any state of ours.
 pub(crate) const LONGEST: usize = 3_072;
@@ -106,6 +109,9 @@ impl Place {
         // One time for all: the longest, and none if one of them waits for the usual time.
         let times = round.asked.iter().map(|asking| asking.patience.told());
         let longest: Option<Vec<u64>> = times.collect();
+        if !call.may_run_twice() {
+            said.insert(JOINS.into(), true.into());
+        }
         if let Some(ms) = longest.into_iter().flatten().max() {
             said.insert(meta::TIMEOUT.into(), ms.into());
         }

@@ -16,7 +16,7 @@ use crate::asks::Asks;
 /// To *park* a call is to keep its tool waiting in the memory of this process: its code runs once. To
 /// *replay* it is to run the tool again from its first line with the answers so far, which travel
 /// sealed in the client's `requestState`; any process with the same [keys](Asks::keys) can do that.
-/// Which tools may run again is for you to say, so parking alone is the default.
+/// [Which tools may run again](crate::replay) is for you to say, so parking alone is the default.
 ///
 /// ```
 /// use midcall_server::{Asks, Resume};

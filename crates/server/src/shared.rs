@@ -13,7 +13,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use midcall_core::Scope;
-use midcall_core::seal::{Context, Keys};
+use midcall_core::seal::{Context, Keys, TooLarge};
 use midcall_store::{Key, Record as Kept, Store, StoreError, Version};
 use rmcp::ErrorData;
 use rmcp::model::{CustomResult, ServerResult};
@@ -35,6 +35,28 @@ pub(crate) const RENEWED: Duration = Duration::from_secs(3);
 
 /// How long what an effect gave is known.
 const EFFECTS: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Why the store that replicas share did not help.
+///
+/// ```
+/// use midcall_server::{AskError, SharedError};
+/// fn is_outage(error: &AskError) -> bool {
+///     matches!(error, AskError::Shared(SharedError::Store(_)))
+/// }
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SharedError {
+    /// It failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// More than may be sealed at once.
+    #[error("what was said in this call cannot be kept: {0}")]
+    TooLarge(#[from] TooLarge),
+    /// A record that was not written by this server, or with other keys.
+    #[error("the store has a record of this call that cannot be read: {0}")]
+    Unreadable(String),
+}
 
 /// A store, whichever it is.
 pub(crate) trait Shelf: Send + Sync {
@@ -136,7 +158,7 @@ impl Shared {
         })
     }
 
-    pub async fn read(&self) -> Result<Option<Read>, StoreError> {
+    pub async fn read(&self) -> Result<Option<Read>, SharedError> {
         let Some(kept) = self.shelf.get(&self.key).await? else {
             return Ok(None);
         };
@@ -151,7 +173,7 @@ impl Shared {
     }
 
     /// The client is about to be told of a round. `false` if another process goes on with the call.
-    pub async fn tell(&self, page: &Page, wait: Duration) -> Result<bool, StoreError> {
+    pub async fn tell(&self, page: &Page, wait: Duration) -> Result<bool, SharedError> {
         self.write(page, wait.saturating_add(self.kept)).await
     }
 
@@ -161,7 +183,7 @@ impl Shared {
         round: String,
         record: Record,
         outcome: &Outcome,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool, SharedError> {
         let result = match outcome {
             Ok(result) => Ok(serde_json::to_value(result).unwrap_or_default()),
             Err(error) => Err(error.clone()),
@@ -176,7 +198,7 @@ impl Shared {
     }
 
     /// Goes on with the call. `false` if another process does.
-    pub async fn take(&self, read: Read, record: Record) -> Result<bool, StoreError> {
+    pub async fn take(&self, read: Read, record: Record) -> Result<bool, SharedError> {
         let lease = Key::new(&*self.key.user, format!("lease-{}", token::random()));
         if !self.shelf.insert(&lease, Bytes::new(), LEASE).await? {
             return Ok(false);
@@ -201,7 +223,7 @@ impl Shared {
     }
 
     /// Goes on with the call, without a client that came back to it. `false` if another process does.
-    pub async fn take_back(&self, record: Record) -> Result<bool, StoreError> {
+    pub async fn take_back(&self, record: Record) -> Result<bool, SharedError> {
         let version = self.version().await;
         match self.read().await? {
             Some(read) if Some(read.version) == version => self.take(read, record).await,
@@ -227,13 +249,13 @@ impl Shared {
     }
 
     /// Whether the process with this lease is still there.
-    pub async fn is_alive(&self, lease: &str) -> Result<bool, StoreError> {
+    pub async fn is_alive(&self, lease: &str) -> Result<bool, SharedError> {
         let lease = Key::new(&*self.key.user, lease);
         Ok(self.shelf.get(&lease).await?.is_some())
     }
 
     /// An effect is about to run: at most one call of this hears [`Effect::Begun`].
-    pub async fn begin(&self, name: &str) -> Result<Effect, StoreError> {
+    pub async fn begin(&self, name: &str) -> Result<Effect, SharedError> {
         let key = self.effect(name);
         let intent = self.seal(&key, &Value::Null)?;
         if self.shelf.insert(&key, intent, EFFECTS).await? {
@@ -247,16 +269,15 @@ impl Shared {
     }
 
     /// What the effect gave.
-    pub async fn done(&self, name: &str, value: &Value) -> Result<(), StoreError> {
+    pub async fn done(&self, name: &str, value: &Value) -> Result<(), SharedError> {
         let key = self.effect(name);
         let bytes = self.seal(&key, &(value,))?;
         let is_noted = self.shelf.replace(&key, Version(1), bytes, EFFECTS).await?;
-        is_noted
-            .then_some(())
-            .ok_or_else(|| broken("an effect's intent is gone"))
+        let gone = || SharedError::Unreadable("the intent of an effect is gone".to_owned());
+        is_noted.then_some(()).ok_or_else(gone)
     }
 
-    async fn write(&self, page: &Page, ttl: Duration) -> Result<bool, StoreError> {
+    async fn write(&self, page: &Page, ttl: Duration) -> Result<bool, SharedError> {
         let bytes = self.seal(&self.key, page)?;
         let mut held = self.held.lock().await;
         let (is_written, version) = match held.version {
@@ -284,26 +305,21 @@ impl Shared {
             .about(&key.id)
     }
 
-    fn seal(&self, key: &Key, content: &impl Serialize) -> Result<Bytes, StoreError> {
-        let plain = serde_json::to_vec(content).map_err(|why| broken(&why.to_string()))?;
+    fn seal(&self, key: &Key, content: &impl Serialize) -> Result<Bytes, SharedError> {
+        let plain = serde_json::to_vec(content).expect("it has nothing but JSON in it");
         let sealed = self
             .keys
-            .seal(&plain, &Self::context(key), None, token::bits());
-        sealed
-            .map(Bytes::from)
-            .map_err(|why| broken(&why.to_string()))
+            .seal(&plain, &Self::context(key), None, token::bits())?;
+        Ok(Bytes::from(sealed))
     }
 
-    fn open<T: DeserializeOwned>(&self, key: &Key, bytes: &[u8]) -> Result<T, StoreError> {
+    fn open<T: DeserializeOwned>(&self, key: &Key, bytes: &[u8]) -> Result<T, SharedError> {
         let plain = self.keys.open(bytes, &Self::context(key), 0);
-        let plain = plain.map_err(|why| broken(&why.to_string()))?;
-        serde_json::from_slice(&plain)
-            .map_err(|_| broken("a record is of another version of this server"))
+        let plain = plain.map_err(|why| SharedError::Unreadable(why.to_string()))?;
+        let other =
+            |_| SharedError::Unreadable("another version of this server wrote it".to_owned());
+        serde_json::from_slice(&plain).map_err(other)
     }
-}
-
-fn broken(why: &str) -> StoreError {
-    StoreError::Unreachable(why.to_owned())
 }
 
 /// What a tool came to in another process.

@@ -7,11 +7,11 @@
 use std::time::Duration;
 
 use midcall_core::wire::meta;
-use midcall_store::StoreError;
 use rmcp::model::{CustomResult, ServerResult};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, Service};
 use serde_json::Value;
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep};
 
 use super::resume::{Back, PATIENCE};
@@ -22,7 +22,7 @@ use crate::journal::Record;
 use crate::park::Waiter;
 use crate::place::Place;
 use crate::running::Outcome;
-use crate::shared::{Read, Shared, Stage, outcome};
+use crate::shared::{Read, Shared, SharedError, Stage, outcome};
 
 /// How often a page is looked at while another process goes on with the call.
 const LOOKED_AT: Duration = Duration::from_millis(50);
@@ -78,7 +78,7 @@ impl<S: Service<RoleServer>> Layer<S> {
                     () = sleep(LOOKED_AT) => {}
                     () = context.ct.cancelled() => return Err(taken_back()),
                 },
-                Ok(None) => {} // Somebody was faster.
+                Ok(None) => yield_now().await, // Somebody was faster.
                 Err(error) => {
                     let text = AskError::from(error).to_string();
                     return failed(text, place.method, client);
@@ -94,7 +94,7 @@ impl<S: Service<RoleServer>> Layer<S> {
         shared: &Shared,
         place: &Place,
         outcomes: Option<&Value>,
-    ) -> Result<Option<Found>, StoreError> {
+    ) -> Result<Option<Found>, SharedError> {
         let here = self.asks.parks.find(&back.state.round);
         let Some(read) = shared.read().await? else {
             return Ok(Some(Found::Gone));
@@ -136,7 +136,7 @@ impl<S: Service<RoleServer>> Layer<S> {
         read: Read,
         here: Option<(Waiter, usize)>,
         outcomes: Option<&Value>,
-    ) -> Result<Option<Found>, StoreError> {
+    ) -> Result<Option<Found>, SharedError> {
         let mut record = read.page.record.clone();
         record.answer(&back.responses, outcomes, (self.asks.settings.now)());
         let Some((waiter, at)) = here else {
@@ -159,7 +159,7 @@ impl<S: Service<RoleServer>> Layer<S> {
         place: &Place,
         read: Read,
         answered: Option<Record>,
-    ) -> Result<Option<Found>, StoreError> {
+    ) -> Result<Option<Found>, SharedError> {
         let round = read.page.round.clone();
         let record = answered.unwrap_or_else(|| read.page.record.clone());
         let again = Again {

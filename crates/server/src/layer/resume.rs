@@ -58,7 +58,7 @@ fn fitting(
     };
     match asking.check(reply, None) {
         Ok(_) => Ok(result),
-        Err(misfit) => Err((problems(&misfit, locale), unfit(&misfit, locale))),
+        Err(misfit) => Err((problems(&misfit, asking, locale), unfit(&misfit, locale))),
     }
 }
 

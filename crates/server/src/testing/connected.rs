@@ -10,6 +10,7 @@ use super::client::Client;
 use super::got::Got;
 use super::person::{Heard, Person};
 use super::wire::Wire;
+use crate::error::DIVERGED;
 use crate::layer::Layer;
 
 /// A client that is connected to a server, with a person before it.
@@ -36,7 +37,9 @@ pub struct Connected<S: Service<RoleServer>> {
 }
 
 impl<S: Service<RoleServer>> Connected<S> {
-    /// Calls a tool, and answers what it asks, until there is a result. Where the person says
+    /// Calls a tool, and answers what it asks, until there is a result. A client of 2026-07-28 finds
+    /// nothing of its call after any round, where the server's tools [may run again](crate::Resume): each
+    /// tool is replayed from each of its rounds. Where the person says
     /// [`Nothing`](super::Said::Nothing), a client of 2026-07-28 or a model never comes back, and this
     /// does not end: [put a limit](super#nobody-answers) to it.
     ///
@@ -51,7 +54,8 @@ impl<S: Service<RoleServer>> Connected<S> {
     ///
     /// # Panics
     ///
-    /// If the server goes away, or the closure that plays the person panics.
+    /// If the server goes away, if the closure that plays the person panics, or if the tool asks something
+    /// else when it runs again.
     pub async fn call(&self, tool: &str, arguments: Value) -> Got {
         let first = json!({"name": tool, "arguments": arguments});
         self.all("tools/call", first).await
@@ -79,6 +83,7 @@ impl<S: Service<RoleServer>> Connected<S> {
                 params["_meta"]["progressToken"] = "test".into();
             }
             let got = self.once(method, params).await;
+            self.replays(&got);
             params = if got.0["result"]["resultType"] == "input_required" {
                 match self.round(&got.0["result"], &first) {
                     Some(Ok(retry)) => retry,
@@ -199,6 +204,44 @@ impl<S: Service<RoleServer>> Connected<S> {
     /// ```
     pub fn server(&self) -> &Layer<S> {
         self.server.service()
+    }
+
+    /// Drops every call that waits in the server, as the end of its process would. What replicas share
+    /// is still there, so [`Asks::resume`](crate::Asks::resume) says what its clients find. With clocks
+    /// that [stand still](super#nobody-answers), whoever waits for its leases to end doesn't wait long.
+    ///
+    /// ```
+    /// use midcall_server::testing::{Client, Person};
+    /// use midcall_server::{Asks, Resume};
+    /// # use serde_json::json;
+    /// # struct Files;
+    /// # impl rmcp::ServerHandler for Files {}
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let server = Asks::new().resume(Resume::ParkThenReplay).around(Files);
+    /// let connected = Client::V2026_07_28.connect(server, &Person::quiet()).await;
+    /// connected.crash();
+    /// assert_eq!(connected.server().waiting(), 0);
+    /// # }
+    /// ```
+    pub fn crash(&self) {
+        self.server().asks.parks.forget_all();
+    }
+
+    /// Runs the tool again for each round, where its server says that tools may run again.
+    fn replays(&self, got: &Got) {
+        if !self.client.is_modern() || !self.server().asks.settings.resume.replays() {
+            return;
+        }
+        let text = got.text();
+        assert!(
+            !text.starts_with(DIVERGED),
+            "with the client {}: {text}",
+            self.client
+        );
+        if got.0["result"]["resultType"] == "input_required" {
+            self.crash();
+        }
     }
 
     /// Answers a round: the call to make next, or the end if nobody expected the question.

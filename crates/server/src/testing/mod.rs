@@ -38,6 +38,13 @@
 //! A model neither agrees to what may destroy something nor opens links, so such a tool ends with
 //! an error for some clients: [`Client::asks`] and [`Client::links`] tell which.
 //!
+//! # Tools that run again
+//!
+//! Where your server [lets tools run again](crate::Resume), a client of 2026-07-28 plays each call so: it
+//! finds nothing of its call after any round, so the tool runs again from its first line with the answers
+//! so far. A tool that asks something else then fails the test, which shows both questions.
+//! [`Deeds`] show what else happens twice.
+//!
 //! # Nobody answers
 //!
 //! Five minutes pass at once where `tokio`'s clock stands still: with its feature `test-util`, and
@@ -82,11 +89,13 @@
 
 mod client;
 mod connected;
+mod deeds;
 mod got;
 mod person;
 mod wire;
 
 pub use client::{Client, for_every_client};
 pub use connected::Connected;
+pub use deeds::Deeds;
 pub use got::Got;
 pub use person::{Heard, Person, Said};

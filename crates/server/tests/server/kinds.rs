@@ -98,7 +98,7 @@ async fn what_does_not_fit_is_asked_again_and_told_why() {
         if client.asks() {
             assert_eq!(
                 heard[1],
-                "The last answer did not fit. value: This does not have the expected form\n\nWhich code?"
+                "The last answer did not fit. This does not have the expected form\n\nWhich code?"
             );
         }
     })
@@ -130,7 +130,7 @@ async fn it_is_asked_three_times_and_then_it_is_an_error_without_values() {
         let told = one(client, "text", &person).await;
         assert_eq!(
             told,
-            "the answers did not fit, asked 3 times: value: Use at most 4 characters; value: This does not have the expected form. \
+            "the answers did not fit, asked 3 times: Use at most 4 characters; This does not have the expected form. \
              Call the tool again with the person at hand"
         );
         assert!(!told.contains("xyzzy"));
@@ -212,7 +212,7 @@ async fn surfaces_are_told_what_cannot_be_undone_and_how_long_it_waits() {
     assert_eq!(params.get("_meta"), None, "its revision has none");
     assert_eq!(
         round["_meta"],
-        json!({"dev.midcall/destructive": {"question1": true}}),
+        json!({"dev.midcall/joins": true, "dev.midcall/destructive": {"question1": true}}),
         "its author set no time"
     );
 }

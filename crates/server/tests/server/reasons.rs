@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use midcall_server::testing::{Client, Connected, Person};
+use midcall_server::testing::{Client, Connected, Person, for_every_client};
 use midcall_server::{Ask, AskError, Asks, How, WithAsks};
 use rmcp::model::{GetPromptResult, PromptMessage, Role};
 use rmcp::{
@@ -264,7 +264,7 @@ async fn answers_of_a_model_that_do_not_fit_count() {
 
 #[tokio::test]
 async fn an_empty_text_for_what_may_be_left_out_is_left_empty() {
-    midcall_server::testing::for_every_client(|client| async move {
+    for_every_client(|client| async move {
         let person = Person::answers(json!({"name": "Ana", "day": "", "mail": "", "age": ""}));
         let connected = client.connect(Desk.with_asks(), &person).await;
         let got = connected.call("visit", json!({})).await;
@@ -324,4 +324,70 @@ async fn a_form_never_asks_for_a_secret() {
         matches!(forgot, Err(AskError::Unavailable { .. })),
         "{forgot:?}"
     );
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Order {
+    /// What to bring
+    #[schemars(title = "Line items", length(max = 2))]
+    items: Vec<Item>,
+    to: Whereto,
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+enum Item {
+    Tea,
+    Bread,
+    Salt,
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Whereto {
+    #[schemars(title = "Town", length(min = 2))]
+    town: String,
+}
+
+struct Grocer;
+
+#[tool_router]
+impl Grocer {
+    #[tool(description = "Orders", annotations(destructive_hint = false))]
+    async fn order(&self, ask: Ask) -> Result<String, AskError> {
+        let order = ask.form::<Order>("What may we bring?").await?.accepted()?;
+        Ok(format!("{} to {}", order.items.len(), order.to.town))
+    }
+
+    #[tool(description = "Asks one thing", annotations(destructive_hint = false))]
+    async fn town(&self, ask: Ask) -> Result<String, AskError> {
+        ask.text("Which town?").min(2).await?.accepted()
+    }
+}
+
+#[tool_handler]
+impl ServerHandler for Grocer {}
+
+#[tokio::test]
+async fn what_is_wrong_is_told_by_titles_and_for_one_field_by_none() {
+    for_every_client(|client| async move {
+        let unfit = json!({"items": ["Tea", "Bread", "Salt"], "to": {"town": "x"}});
+        let person =
+            Person::answers(unfit).then_answers(json!({"items": ["Tea"], "to": {"town": "Faro"}}));
+        let connected = client.connect(Grocer.with_asks(), &person).await;
+        let got = connected.call("order", json!({})).await;
+        assert_eq!(got.text(), "1 to Faro");
+        if client.asks() {
+            let told = &person.heard()[1];
+            assert!(told.contains("Line items: "), "{client}: {told}");
+            assert!(told.contains("to, Town: "), "{client}: {told}");
+        }
+        let person = Person::answers(json!({"value": "x"})).then_answers(json!({"value": "Faro"}));
+        let connected = client.connect(Grocer.with_asks(), &person).await;
+        assert_eq!(connected.call("town", json!({})).await.text(), "Faro");
+        assert!(
+            !person.heard()[1].contains("value:"),
+            "{:?}",
+            person.heard()
+        );
+    })
+    .await;
 }

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use midcall_server::midcall_core::seal::{Keys, Secret};
-use midcall_server::testing::{Client, Connected, Got, Person};
+use midcall_server::testing::{Client, Connected, Got, Person, Said, for_every_client};
 use midcall_server::{Ask, AskError, Asks, Resume};
+use midcall_store::Memory;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::{ErrorData, ServerHandler, tool, tool_handler, tool_router};
 use serde_json::{Value, json};
@@ -98,6 +99,21 @@ impl Shop {
         );
         let (lilies, tulips) = ask.together(questions).await?;
         Ok(format!("{} {}", lilies.accepted()?, tulips.accepted()?))
+    }
+
+    #[tool(
+        description = "Two dialogues side by side",
+        annotations(destructive_hint = false)
+    )]
+    async fn side_by_side(&self, ask: Ask) -> Result<String, AskError> {
+        let about_name = async {
+            let first = ask.text("First name?").await?.accepted()?;
+            let last = ask.text(format!("{first} what?")).await?.accepted()?;
+            Ok::<_, AskError>(format!("{first} {last}"))
+        };
+        let about_town = async { ask.text("Which town?").await?.accepted() };
+        let (name, town) = tokio::join!(about_name, about_town);
+        Ok(format!("{} of {}", name?, town?))
     }
 
     #[tool(description = "A long story", annotations(destructive_hint = false))]
@@ -328,6 +344,22 @@ async fn answers_that_broke_a_rule_are_asked_again_in_whatever_order_they_came()
 }
 
 #[tokio::test]
+async fn dialogues_side_by_side_keep_their_places() {
+    for resume in [Resume::ReplayOnly, Resume::ParkThenReplay] {
+        let shop = Shop::default();
+        let (a, b) = (asks(resume), asks(resume));
+        let replicas = [replica(&a, &shop).await, replica(&b, &shop).await];
+        let mut call = Turns::new(&replicas, "side_by_side");
+        let got = call.next(json!({})).await;
+        assert_eq!(asked(&got), ["First name?", "Which town?"], "{got:?}");
+        let got = call.next(json!({"question1": {"value": "Ana"}})).await;
+        assert_eq!(asked(&got), ["Which town?", "Ana what?"], "{got:?}");
+        let last = json!({"question2": {"value": "Faro"}, "question3": {"value": "Sá"}});
+        assert_eq!(call.next(last).await.text(), "Ana Sá of Faro");
+    }
+}
+
+#[tokio::test]
 async fn a_link_has_the_same_id_each_time_and_no_call_has_that_of_another() {
     let shop = Shop::default();
     let (a, b) = (asks(Resume::ReplayOnly), asks(Resume::ReplayOnly));
@@ -487,6 +519,56 @@ async fn what_was_sealed_with_an_older_key_opens_until_it_is_gone() {
     assert_eq!(asked(&got), ["Really?"], "{got:?}");
     let got = call.next(json!({"question2": {"confirmed": true}})).await;
     assert_eq!(got.text(), "3 true true");
+}
+
+#[tokio::test]
+async fn tools_that_may_run_again_are_the_same_for_every_client() {
+    for resume in [Resume::ReplayOnly, Resume::ParkThenReplay] {
+        for store in [None, Some(Memory::default())] {
+            for_every_client(|client| {
+                let asks = match &store {
+                    Some(store) => asks(resume).store(store.clone()),
+                    None => asks(resume),
+                };
+                async move {
+                    let person = Person::who(|heard| {
+                        Said::Answer(match heard.message.as_str() {
+                            "Sure?" => json!({"confirmed": true}),
+                            "When, Ana?" => json!({"value": "2026-12-24"}),
+                            _ => json!({"value": "Ana"}),
+                        })
+                    });
+                    let server = asks.around(Shop::default());
+                    let connected = client.connect(server, &person).await;
+                    let got = connected.call("wizard", json!({})).await;
+                    assert_eq!(
+                        got.text(),
+                        "Ana Ana true 2026-12-24",
+                        "{client}, {resume:?}"
+                    );
+                }
+            })
+            .await;
+        }
+    }
+}
+
+/// Its call waits in one process: there is no state of it anywhere else.
+#[tokio::test(start_paused = true)]
+async fn a_question_to_a_model_runs_out_of_time_where_tools_may_run_again() {
+    for resume in [Resume::ReplayOnly, Resume::ParkThenReplay] {
+        let server = asks(resume).store(Memory::default());
+        let server = server.around(Shop::default());
+        let connected = Client::ModernModel.connect(server, &Person::quiet()).await;
+        let call = json!({"name": "patient", "arguments": {}});
+        let asked = connected.once("tools/call", call).await;
+        let id = &asked.pending().unwrap()["elicitId"];
+        tokio::time::sleep(Duration::from_secs(61)).await;
+        let late = json!({"elicitId": id, "action": "accept", "content": {"value": "Ana"}});
+        let late = json!({"name": "sendElicitationResult", "arguments": late});
+        let got = connected.once("tools/call", late).await;
+        assert_eq!(got.pending().unwrap()["message"], "Sure?", "{got:?}");
+    }
 }
 
 /// A retry that is sent twice at once, to one process, runs the tool once.

@@ -101,7 +101,7 @@ async fn a_command_line_runs_the_same_tool_with_answers_from_a_file() {
         ),
         (
             r#"{"answers": [{"action": "accept", "content": {"confirmed": "yes"}}]}"#,
-            "the answers did not fit, asked 1 times: confirmed: Choose yes or no. Call the tool again with the \
+            "the answers did not fit, asked 1 times: Choose yes or no. Call the tool again with the \
              person at hand",
         ),
     ] {
