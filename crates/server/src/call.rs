@@ -29,7 +29,7 @@ use crate::observe::{Carrier, How, Observed};
 use crate::once::Effects;
 use crate::replicas::Resume;
 use crate::running::Outcome;
-use crate::shared::Shared;
+use crate::shared::{RENEWED, Shared};
 use crate::token;
 
 /// A call in which a tool may ask.
@@ -53,9 +53,9 @@ pub(crate) struct Call {
     /// What the client is told of questions that the tool no longer waits for.
     pub farewells: TaskTracker,
     /// What was said so far. None where the tool never runs again.
-    pub journal: Option<Journal>,
+    pub journal: Option<Box<Journal>>,
     /// What replicas have in common of it, if they do.
-    pub shared: Option<Shared>,
+    pub shared: Option<Box<Shared>>,
     pub effects: Effects,
     /// How many questions were put, how many of them without a name, and how many links were made.
     questions: AtomicU32,
@@ -66,7 +66,7 @@ pub(crate) struct Call {
 /// What is known of a call whose tool may run more than once.
 pub(crate) struct Again {
     pub record: Record,
-    pub shared: Option<Shared>,
+    pub shared: Option<Box<Shared>>,
 }
 
 /// The requests in which somebody can be asked.
@@ -149,7 +149,7 @@ impl Call {
             over: CancellationToken::new(),
             turn: tokio::sync::Mutex::new(()),
             farewells: TaskTracker::new(),
-            journal: record.map(Journal::new),
+            journal: record.map(|record| Box::new(Journal::new(record))),
             shared,
             effects: Effects::default(),
             questions: AtomicU32::new(0),
@@ -363,10 +363,16 @@ impl Call {
         self.shared.as_ref()?.version().await
     }
 
-    /// Other replicas hear that this one still goes on with the call.
-    pub async fn renew(&self) {
-        if let Some(shared) = &self.shared {
-            shared.renew().await;
+    /// Tells other replicas that this one still goes on with the call, and ends once another one does.
+    pub async fn elsewhere(self: Arc<Self>) {
+        let Some(shared) = &self.shared else {
+            return std::future::pending().await;
+        };
+        loop {
+            tokio::select! {
+                () = self.over.cancelled() => return,
+                () = tokio::time::sleep(RENEWED) => shared.renew().await,
+            }
         }
     }
 

@@ -13,6 +13,7 @@ mod round;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Deref;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use midcall_core::wire::{ElicitResult, InputResponses};
@@ -25,7 +26,6 @@ use crate::call::Call;
 use crate::inbox::Questions;
 use crate::observe::Carrier;
 use crate::running::{Outcome, Running};
-use crate::shared::RENEWED;
 use round::State;
 pub(crate) use round::{First, Round};
 
@@ -201,20 +201,22 @@ impl Waiting {
     }
 }
 
+/// Ends once another process goes on with a call.
+type Elsewhere = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// Runs a tool whose client is away, and keeps its result for a while.
 async fn keep(parks: Arc<Parks>, parked: Arc<Parked>, mut running: Running, questions: Questions) {
     let call = &parked.call;
+    let mut elsewhere: Elsewhere = match call.shared {
+        Some(_) => Box::pin(call.clone().elsewhere()),
+        None => Box::pin(std::future::pending()), // Which takes no room.
+    };
     let outcome = loop {
         tokio::select! {
             biased;
             outcome = &mut running => break outcome,
             open = questions.next() => parked.lock().open.extend(open),
-            // Another process goes on with the call.
-            () = call.over.cancelled(), if call.shared.is_some() => return parks.forget(&parked),
-            () = sleep(RENEWED), if call.shared.is_some() => {
-                Box::pin(call.renew()).await; // Room that no parked call needs.
-                continue;
-            }
+            () = &mut elsewhere => return parks.forget(&parked),
         }
         parked.changed.notify_waiters();
     };

@@ -147,7 +147,7 @@ impl Place {
 
     fn seal(&self, round: &Round, call: &Call) -> Result<RequestState, Untold> {
         let settings = &call.asks.settings;
-        let (journal, is_shared) = (call.journal.as_ref(), call.shared.is_some());
+        let (journal, is_shared) = (call.journal.as_deref(), call.shared.is_some());
         let state = State {
             round: round.name.clone(),
             record: journal.filter(|_| !is_shared).map(Journal::record),

@@ -148,14 +148,14 @@ pub(crate) enum Effect {
 
 impl Shared {
     /// The page of the call with this seed. None without a store.
-    pub fn new(settings: &Settings, principal: &str, seed: &str) -> Option<Self> {
-        Some(Self {
+    pub fn new(settings: &Settings, principal: &str, seed: &str) -> Option<Box<Self>> {
+        Some(Box::new(Self {
             shelf: settings.store.clone()?,
             keys: settings.keys.clone(),
             key: Key::new(principal, format!("call-{}", token::derived(seed, "page"))),
             kept: settings.kept,
             held: Mutex::default(),
-        })
+        }))
     }
 
     pub async fn read(&self) -> Result<Option<Read>, SharedError> {

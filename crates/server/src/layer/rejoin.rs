@@ -28,6 +28,7 @@ use crate::shared::{Read, Shared, SharedError, Stage, outcome};
 const LOOKED_AT: Duration = Duration::from_millis(50);
 
 /// What a page means for whoever comes back.
+#[expect(clippy::large_enum_variant, reason = "it is used at once and not kept")]
 enum Found {
     /// This process goes on with the call: with the tool that waits, or by running it again.
     Here(Waiter, usize),
@@ -44,7 +45,7 @@ impl<S: Service<RoleServer>> Layer<S> {
     pub(super) async fn rejoin(
         &self,
         back: Back,
-        shared: Shared,
+        shared: Box<Shared>,
         place: &Place,
         client: Client,
         context: RequestContext<RoleServer>,
