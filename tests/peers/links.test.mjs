@@ -16,7 +16,9 @@ const BY = { route: "page", human: true };
 /** A client with a person beside it, before a wrapped server. */
 async function meet(server, { client = "sdk-1", declare = "nothing", flags = [], env = LATER } = {}) {
   const { announce, command } = await wrap(SERVERS[server] ?? server, ...flags);
-  return [new Model(client, command, declare, env), await Person.at(announce)];
+  const model = new Model(client, command, declare, env);
+  if (model.isModern) await model.tells("tools"); // it tries a first process, whose page nobody should go to
+  return [model, await Person.at(announce)];
 }
 
 /** Opens a link, and says that it is done. */
