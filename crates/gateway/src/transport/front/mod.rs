@@ -9,8 +9,6 @@
 
 mod endpoint;
 mod fault;
-#[cfg(test)]
-mod guests;
 mod headers;
 mod inbox;
 mod message;

@@ -1,5 +1,7 @@
 //! Clients of an inbox, and what each of them hears.
 
+mod guests;
+
 use std::sync::Arc;
 
 use serde_json::{Value, json};

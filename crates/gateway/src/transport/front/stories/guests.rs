@@ -5,15 +5,15 @@ use std::sync::Arc;
 use midcall_core::Scope;
 use serde_json::{Value, json};
 
-use super::endpoint::{Attend, Bounds, Endpoint};
-use super::inbox::{ClientEvent, Clients, Inbox};
-use super::message::{Tells, purpose};
-use super::person::{MOST_LEFT, Person};
-use super::reading::Reading;
-use super::stories::{heard, read};
-use super::streams::{BY_GET, OpenError, Tenancy};
+use super::{heard, read};
 use crate::call::{GivenName, Name, NameUse};
 use crate::frame::Frame;
+use crate::transport::front::endpoint::{Attend, Bounds, Endpoint};
+use crate::transport::front::inbox::{ClientEvent, Clients, Inbox};
+use crate::transport::front::message::{Tells, purpose};
+use crate::transport::front::person::{MOST_LEFT, Person};
+use crate::transport::front::reading::Reading;
+use crate::transport::front::streams::{BY_GET, OpenError, Tenancy};
 
 /// A client with a session of its own, at the inbox of that session.
 fn open(person: &Arc<Person>) -> (Inbox, Arc<Clients>) {
