@@ -105,6 +105,7 @@ test("two equal questions are visibly two, also when the first has just been ans
   await page.getByRole("button", { name: "Answer" }).first().click();
   await button(page, "Delete").click();
   await desk.ended(first);
+  await page.locator(".card").nth(1).waitFor({ state: "detached" }); // the page knows
   await page.getByRole("button", { name: "Answer" }).click();
   await dialog(page).getByText("another call of the same tool").waitFor();
   await button(page, "Decline").click();
