@@ -151,6 +151,75 @@ impl<S: Store, P: Post> Desk<S, P> {
         elicitation: &Elicitation,
         patience: Option<Duration>,
     ) -> Result<Ticket, AskError> {
+        self.put(TicketId::random(), scope, elicitation, patience)
+            .await
+    }
+
+    /// The same, for a question that another process may have asked by this name before: then it is the same question, and
+    /// the ticket is of that, however it ended meanwhile. Whoever waited for it until now waits in vain.
+    pub async fn ask_as(
+        &self,
+        id: TicketId,
+        scope: &Scope,
+        elicitation: &Elicitation,
+        patience: Option<Duration>,
+    ) -> Result<Ticket, AskError> {
+        let key = Key::new(&scope.user, id.to_string());
+        loop {
+            let Some(record) = self.inner.store.get(&key).await? else {
+                return self.put(id, scope, elicitation, patience).await;
+            };
+            if let Some(ticket) = self.reattach(id, scope, elicitation, &record).await? {
+                return Ok(ticket);
+            }
+        }
+    }
+
+    /// Waits for a question that was asked before; none if its record has changed meanwhile.
+    async fn reattach(
+        &self,
+        id: TicketId,
+        scope: &Scope,
+        elicitation: &Elicitation,
+        record: &Record,
+    ) -> Result<Option<Ticket>, AskError> {
+        let inner = &*self.inner;
+        let taken = || AskError::Store(StoreError::Unreachable("a ticket's name was taken".into()));
+        let mut stored = Stored::read(&record.bytes).filter(|_| scope.covers(&record.scope));
+        let stored = stored.as_mut().ok_or_else(taken)?;
+        inner.lock().remove(id, &inner.rules, Instant::now());
+        let server = &elicitation.asker.server;
+        if stored.owner != inner.node.0 {
+            stored.owner = &inner.node.0;
+            if !inner.replace(record, stored).await? {
+                return Ok(None);
+            }
+        }
+        let waiting = inner.lock().add(id, scope, server, &inner.rules)?;
+        let ticket = Ticket::new(id, waiting, inner.errands.clone());
+        if let Some(closing) = &stored.closing {
+            // An answer that was sent is kept no longer, and nothing more is known of it here.
+            inner.finish(id, inner.outcome(stored, closing));
+        } else {
+            let left = stored.deadline.since(inner.clock.now());
+            inner.lock().set_timer(id, Instant::now() + left);
+        }
+        Ok(Some(ticket))
+    }
+
+    /// Leaves an open question to another process: it is neither waited for here nor taken back.
+    pub fn detach(&self, id: TicketId) {
+        let inner = &*self.inner;
+        inner.lock().remove(id, &inner.rules, Instant::now());
+    }
+
+    async fn put(
+        &self,
+        id: TicketId,
+        scope: &Scope,
+        elicitation: &Elicitation,
+        patience: Option<Duration>,
+    ) -> Result<Ticket, AskError> {
         let inner = &*self.inner;
         let rules = &inner.rules;
         let params = elicitation.params();
@@ -160,7 +229,6 @@ impl<S: Store, P: Post> Desk<S, P> {
         let wanted = elicitation.timeout_ms.map(Duration::from_millis);
         let patience = wanted.or(patience).unwrap_or(rules.patience);
         let patience = patience.min(rules.longest_patience).min(LONGEST);
-        let id = TicketId::random();
         let server = &elicitation.asker.server;
         let waiting = inner.lock().add(id, scope, server, rules)?;
         // From here on, dropping the ticket takes the question back, also in the midst of this.

@@ -198,7 +198,7 @@ impl<S: Store, P: Post> Inner<S, P> {
     }
 
     /// Ends a ticket for whoever waits for it, if somebody does.
-    fn finish(&self, id: TicketId, outcome: Outcome) {
+    pub fn finish(&self, id: TicketId, outcome: Outcome) {
         let waiting = self.lock().remove(id, &self.rules, Instant::now());
         let Some((user, waiting)) = waiting else {
             return;

@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use tokio::sync::oneshot::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::inner::Errand;
@@ -84,13 +85,29 @@ impl Drop for Ticket {
         if self.done {
             return;
         }
-        self.outcome.close(); // What comes from now on, the desk keeps.
-        let errand = match self.outcome.try_recv() {
+        let outcome = match self.outcome.try_recv() {
+            // The desk has left it to somebody else.
+            Err(TryRecvError::Closed) => return,
+            Err(TryRecvError::Empty) => {
+                self.outcome.close(); // What comes from now on, the desk keeps.
+                self.outcome.try_recv()
+            }
+            outcome => outcome,
+        };
+        let errand = match outcome {
             Ok(Outcome::Answered(..)) => Errand::Untaken(self.user.clone(), self.id),
             _ => Errand::Dropped(self.id),
         };
         // Without a desk there is nothing to take back.
         let _ = self.errands.send(errand);
+    }
+}
+
+/// A name that follows from what is asked, for a question that may have to be asked again
+/// ([`Desk::ask_as`](crate::Desk::ask_as)). Nobody else may be able to guess it.
+impl From<[u8; 16]> for TicketId {
+    fn from(bytes: [u8; 16]) -> Self {
+        Self(bytes)
     }
 }
 

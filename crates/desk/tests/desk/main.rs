@@ -1,5 +1,6 @@
 //! What a desk promises, as those who ask and those who answer live it.
 
+mod again;
 mod crowd;
 mod delivery;
 mod model;
