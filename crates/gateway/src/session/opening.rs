@@ -112,6 +112,11 @@ impl Session {
                 }
                 true
             }
+            // It has refused the client's `initialize` already.
+            Opening::Probing(Probe {
+                failed: Some(failed),
+                ..
+            }) if failed.clients.as_ref() == Some(id) => true,
             Opening::Asked(asked) if asked.id == *id => {
                 let is_clients = asked.is_clients;
                 match (from, members.result) {

@@ -1,7 +1,8 @@
 //! Answers that come twice or too late, or bring what they must not bring.
 
 use super::eras::{
-    asks, both as modes, legacy_to_modern, modern, modern_to_legacy, modern_to_modern,
+    asks, both as modes, discovered, initialize, legacy_to_modern, modern, modern_to_legacy,
+    modern_to_modern,
 };
 use super::*;
 
@@ -164,4 +165,19 @@ fn an_answer_that_is_a_result_and_an_error_is_neither() {
     world.asks(8, day());
     world.client(json!({"jsonrpc": "2.0", "id": 8, "result": accept("2026-11-16"), "error": null}));
     assert_eq!(world.told_server()["result"], accept("2026-11-16"));
+}
+
+#[test]
+fn a_server_that_refuses_initialize_twice_is_heard_once() {
+    let mut world = World::new("client");
+    world.client(initialize(0, json!({})));
+    let opening = world.told_server();
+    let refused =
+        json!({"jsonrpc": "2.0", "id": opening["id"], "error": {"code": -32601, "message": "?"}});
+    world.server(refused.clone());
+    world.server(refused);
+    assert!(world.to_client.is_empty());
+    world.server_answers(discovered());
+    let told = world.told_client();
+    assert_eq!((&told["id"], told["result"].is_object()), (&json!(0), true));
 }
