@@ -92,6 +92,7 @@ fn hints_of(tool: &Tool) -> ToolHints {
     let said = tool.annotations.as_ref();
     ToolHints {
         read_only: said.and_then(|said| said.read_only_hint),
+        idempotent: said.and_then(|said| said.idempotent_hint),
         destructive: said.and_then(|said| said.destructive_hint),
         is_structured: tool.output_schema.is_some(),
         ..ToolHints::default()

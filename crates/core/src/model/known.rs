@@ -13,6 +13,8 @@ use crate::wire::JsonObject;
 pub struct ToolHints {
     /// Whether it only reads (`readOnlyHint`), if it says so.
     pub read_only: Option<bool>,
+    /// Whether it does no more if it is called again (`idempotentHint`), if it says so.
+    pub idempotent: Option<bool>,
     /// Whether it may destroy something (`destructiveHint`), if it says so.
     pub destructive: Option<bool>,
     /// Whether it can only be called as a task.
@@ -35,6 +37,7 @@ impl ToolHints {
         let task = tool.get("execution").and_then(|it| it.get(TASK_SUPPORT));
         Self {
             read_only: hint("readOnlyHint"),
+            idempotent: hint("idempotentHint"),
             destructive: hint("destructiveHint"),
             needs_task: task.is_some_and(|task| task == "required"),
             is_structured: tool.get("outputSchema").is_some_and(Value::is_object),

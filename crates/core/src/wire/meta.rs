@@ -33,6 +33,8 @@ const BESIDE: [&str; 2] = [DESTRUCTIVE, HINTS];
 pub const PROBLEMS: &str = "dev.midcall/problems";
 /// What a client is waiting for, and the claim to collect it with: in the result of a call that took too long.
 pub const WAITING: &str = "dev.midcall/waiting";
+/// In what a server says of itself: true if it knows a call that it gets a second time, and goes on with the first.
+pub const JOINS: &str = "dev.midcall/joins";
 /// Why the person said no, in the answer that `<mcp-elicitation>` hands to its host. Servers hear it in [`OUTCOME`].
 pub const REASON: &str = "dev.midcall/reason";
 /// How the question ended, and who answered.
