@@ -9,10 +9,11 @@ use std::ops::{Add, Sub};
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 /// A point in time, in microseconds since 1970.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Moment(u64);
 
 /// What both clocks said at the start.
@@ -43,6 +44,14 @@ impl Moment {
         match since.checked_sub(wall) {
             Some(after) => start + after,
             None => start.checked_sub(wall - since).unwrap_or(start),
+        }
+    }
+
+    /// This moment of another process in the time of this one: `then` there was `here`.
+    pub fn rebased(self, then: Self, here: Self) -> Self {
+        match self.0.checked_sub(then.0) {
+            Some(later) => Self(here.0.saturating_add(later)),
+            None => Self(here.0.saturating_sub(then.0 - self.0)),
         }
     }
 

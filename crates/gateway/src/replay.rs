@@ -1,22 +1,26 @@
 //! A session played from a script, for tests that try anything.
 //!
-//! A script is lines. The first says who may be asked and which calls need approval (`client,page all`). Each other line
+//! A script is lines. The first says who may be asked and which calls need approval (`client,page all`), and with a third
+//! word that calls are written down (`client,page never saves`). Each other line
 //! is a step: what one side sends as it is, an answer to something that side was asked, what the person does, or how
 //! much time passes. What must hold for any script is checked here, after every step; a broken promise panics.
 //!
 //! In: [`play`]. Not here: pipes, sockets and the real clock.
 
 use std::collections::{BTreeMap, HashMap};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::moment::Moment;
 use midcall_core::catalog::Locale;
 use midcall_core::{Answer, Asker, Elicitation, Limits, Values, Wanted};
 use midcall_desk::{By, Outcome, Route};
 
+use crate::call::{CallKey, Record, Restored};
 use crate::frame::{Frame, Id, Kind};
 use crate::principal::principal;
-use crate::route::{Choices, Confirm, OnUnavailable, Policy, ServerEra, Setting, Setup};
+use crate::route::{
+    Choices, Confirm, Fingerprint, OnUnavailable, Policy, ServerEra, Setting, Setup,
+};
 use crate::session::{Input, Output, QuestionId, ServerId, Session, Waiting};
 
 /// Plays a script to its end.
@@ -28,6 +32,9 @@ use crate::session::{Input, Output, QuestionId, ServerId, Session, Waiting};
 /// | `p NTH a` | the person accepts the NTH question on the page; `d` declines, `c` cancels, `o` opens a link, `t`: time is up |
 /// | `t MILLISECONDS` | time passes |
 /// | `x`, `y` | the client is gone, the server is gone |
+/// | `g TEXT`, `l` | another session of the same person sends TEXT, the client leaves |
+/// | `n`, `o` | the next save fails, or another process has the call by then |
+/// | `r` | the gateway ends, and another goes on with what was written down |
 pub fn play(script: &str) {
     let mut lines = script.lines();
     let Some(mut stage) = lines.next().and_then(Stage::new) else {
@@ -68,7 +75,22 @@ struct Side {
     counts: HashMap<Id, Count>,
 }
 
+/// What outlives a gateway.
+#[derive(Default)]
+struct Store {
+    records: BTreeMap<CallKey, Vec<u8>>,
+    /// What becomes of the next save, if it isn't done.
+    next: Option<Fault>,
+}
+
+/// What becomes of a save that isn't done.
+enum Fault {
+    Fails,
+    Lost,
+}
+
 struct Stage {
+    setup: Setup,
     session: Session,
     now: Moment,
     client: Side,
@@ -77,6 +99,7 @@ struct Stage {
     page: BTreeMap<QuestionId, (Box<Elicitation>, Moment)>,
     /// Every question that was ever put there.
     asked: Vec<QuestionId>,
+    store: Store,
     /// Bytes that came in, and that went out.
     heard: usize,
     said: usize,
@@ -85,6 +108,7 @@ struct Stage {
 impl Stage {
     fn new(line: &str) -> Option<Self> {
         let (ask, confirm) = line.split_once(' ')?;
+        let (confirm, saves) = confirm.split_once(' ').unwrap_or((confirm, ""));
         let flags = Setting {
             routes: Some(ask.parse().ok()?),
             patience: Some(PATIENCE),
@@ -105,14 +129,17 @@ impl Stage {
             on_unavailable: OnUnavailable::Cancel,
             asker: Asker::named("server"),
             scope: principal(),
+            saves: (saves == "saves").then(|| Fingerprint::of("server", [])),
         });
         Some(Self {
-            session: Session::new(setup, ServerEra::Auto),
+            session: Session::new(setup.clone(), ServerEra::Auto),
+            setup,
             now: Moment::now(),
             client: Side::default(),
             server: Side::default(),
             page: BTreeMap::new(),
             asked: Vec::new(),
+            store: Store::default(),
             heard: 0,
             said: 0,
         })
@@ -144,7 +171,23 @@ impl Stage {
             "l" => self.on(Input::ClientLeft),
             "x" => self.on(Input::ClientGone),
             "y" => self.on(Input::ServerGone(ServerId::First, "exited".to_owned())),
+            "n" => self.store.next = Some(Fault::Fails),
+            "o" => self.store.next = Some(Fault::Lost),
+            "r" => self.restarts(),
             _ => {}
+        }
+    }
+
+    /// The gateway ends with all its connections, and another goes on with the calls that were written down.
+    fn restarts(&mut self) {
+        self.session = Session::new(self.setup.clone(), ServerEra::Auto);
+        (self.client, self.server) = (Side::default(), Side::default());
+        self.page.clear();
+        self.asked.clear();
+        for json in self.store.records.values().cloned().collect::<Vec<_>>() {
+            let restored = Restored::read(&json, self.now, SystemTime::UNIX_EPOCH);
+            let restored = restored.expect("what was written can be read");
+            self.on(Input::Adopt(Box::new(restored)));
         }
     }
 
@@ -206,6 +249,23 @@ impl Stage {
         self.now = until;
     }
 
+    /// The store does a save, or doesn't.
+    fn saves(&mut self, number: u64, record: Record) -> Input {
+        let key = record.key;
+        match self.store.next.take() {
+            None => {
+                let json = record.write(self.now, SystemTime::UNIX_EPOCH);
+                self.store.records.insert(key, json);
+                Input::Saved(key, number)
+            }
+            Some(Fault::Fails) => Input::NotSaved(key, number, "full".to_owned()),
+            Some(Fault::Lost) => {
+                self.store.records.remove(&key);
+                Input::Lost(key)
+            }
+        }
+    }
+
     fn on(&mut self, input: Input) {
         let mut acts = Vec::new();
         self.session.on(self.now, input, &mut acts);
@@ -220,7 +280,7 @@ impl Stage {
                     self.said += frame.len();
                     self.server.hears(&frame);
                 }
-                Output::Ask(turn, elicitation) => {
+                Output::Ask(turn, _, elicitation) => {
                     assert!(!self.asked.contains(&turn), "{turn:?} is asked twice");
                     self.asked.push(turn);
                     let patience = elicitation.timeout_ms.map(Duration::from_millis);
@@ -244,6 +304,9 @@ impl Stage {
                 }
                 Output::Noise(_) | Output::Renew(..) | Output::ToServer(ServerId::Second, _) => {}
                 Output::Named(_) | Output::Unnamed(_) | Output::Learned(_) => {}
+                Output::Save(number, record) => news.push(self.saves(number, *record)),
+                Output::Forget(key) => drop(self.store.records.remove(&key)),
+                Output::Detach(turn) => drop(self.page.remove(&turn)),
                 Output::Sent(_)
                 | Output::Delivered(_)
                 | Output::Undelivered(..)

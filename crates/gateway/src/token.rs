@@ -4,15 +4,20 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq;
 
+/// So many random bytes.
+pub fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).expect("the system has randomness");
+    bytes
+}
+
 /// 256 random bits as text. No `Debug`: who sees one can use it.
 #[derive(Clone)]
 pub struct Token(String);
 
 impl Token {
     pub fn random() -> Self {
-        let mut bits = [0; 32];
-        getrandom::fill(&mut bits).expect("the system has randomness");
-        Self(BASE64_URL_SAFE_NO_PAD.encode(bits))
+        Self(BASE64_URL_SAFE_NO_PAD.encode(random::<32>()))
     }
 
     /// The same behind a few letters that tell what it is.

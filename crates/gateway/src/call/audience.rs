@@ -3,27 +3,38 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::moment::Moment;
 
-use super::{Declared, Name, NameUse};
+use super::{Declared, Name, NameUse, QuestionId};
 use crate::frame::Id;
+use crate::token::Token;
 
 /// The client's side of a call.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Audience {
     /// The client's open requests that get the result: one, several that collect it, or none.
+    #[serde(skip)]
     waiters: Vec<Waiter>,
     /// What the client was given to come back by; none until it was told to.
     names: Option<Box<Names>>,
+    /// The state that it was given last.
+    #[serde(skip)]
+    newest: Option<Box<NewestState>>,
     /// What the client declared with its latest request for this call; none if the connection says it.
     pub declared: Option<Box<Declared>>,
     /// When a client that was told to come back has been away too long.
+    #[serde(skip)]
     pub away_until: Option<Moment>,
     /// How many questions the client got in this call.
     pub asked: usize,
     /// True if some request got the result.
+    #[serde(skip)]
     pub has_result: bool,
     /// How far the call is, as the client was told. Every word about it must be further.
+    #[serde(skip)]
     progress: Option<f64>,
 }
 
@@ -43,11 +54,19 @@ pub struct Waiter {
 }
 
 /// What a client was given to come back by, the newest last.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Names {
     claims: VecDeque<Name>,
     states: VecDeque<Name>,
     /// What the call amounts to, to know it again. None if it can't be repeated.
     digest: Option<[u8; 32]>,
+}
+
+/// A state as the client has it, which isn't kept anywhere else, and the questions that it was given with.
+struct NewestState {
+    token: Token,
+    told: Vec<QuestionId>,
 }
 
 /// By how many of its last states a call is known.
@@ -106,11 +125,6 @@ impl Audience {
         self.away_until = None;
     }
 
-    /// A request that waits for the result.
-    pub fn waiter(&mut self, id: &Id) -> Option<&mut Waiter> {
-        self.waiters.iter_mut().find(|waiter| waiter.id == *id)
-    }
-
     /// A request is answered, or taken back.
     pub fn leave(&mut self, id: &Id) -> Option<Waiter> {
         let at = self.waiters.iter().position(|waiter| waiter.id == *id)?;
@@ -159,6 +173,18 @@ impl Audience {
         let forgotten = (names.states.len() == STATES).then(|| names.states.pop_front());
         names.states.push_back(name);
         forgotten.flatten()
+    }
+
+    /// The state that the client was given last, if it was given with these questions. A client that only waits on gets it
+    /// again, so that nothing has to be written down.
+    pub fn newest_state(&self, told: &[QuestionId]) -> Option<&str> {
+        let newest = self.newest.as_ref().filter(|newest| newest.told == told)?;
+        Some(newest.token.reveal())
+    }
+
+    /// The client is given a state with these questions.
+    pub fn has_newest(&mut self, token: Token, told: Vec<QuestionId>) {
+        self.newest = Some(Box::new(NewestState { token, told }));
     }
 
     fn names(&mut self) -> &mut Names {

@@ -22,6 +22,8 @@ pub struct Ledger {
     /// Questions that the client has made tasks of.
     pub tasks: MadeTasks,
     pub receipts: Receipts,
+    /// Calls whose client is to be told of new questions in them.
+    pub untold: Vec<CallId>,
     #[cfg(test)]
     events: u64,
 }
@@ -42,7 +44,7 @@ impl Ledger {
     /// The names that the client was given since this was asked last, and those that lead nowhere any more.
     pub fn renamed(&mut self) -> Vec<NameChange> {
         let mut renamed = std::mem::take(&mut self.calls.renamed);
-        renamed.append(&mut self.questions.renamed);
+        renamed.append(&mut self.questions.changes.renamed);
         renamed.append(&mut self.ended.renamed);
         let changes = renamed.into_iter().filter_map(|name| {
             let now = self.given(name);

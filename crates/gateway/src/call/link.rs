@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use midcall_core::wire::{Asked, ElicitRequestParams, ElicitResult};
 use midcall_core::{Elicitation, Link, Wanted};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::rounds::Answers;
@@ -18,7 +19,8 @@ use crate::moment::Moment;
 use crate::times::LINK_AGAIN;
 
 /// What makes two links of one call the same.
-#[derive(Clone, PartialEq)] // No Debug of what follows: a link may hold a secret.
+#[derive(Clone, PartialEq, Serialize, Deserialize)] // No Debug of what follows: a link may hold a secret.
+#[serde(deny_unknown_fields)]
 pub struct LinkKey {
     /// What the server says about it.
     pub message: String,
@@ -35,6 +37,8 @@ pub struct NamedLink {
 }
 
 /// A link that a server needs, or needed, followed in a call.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FollowedLink {
     pub key: LinkKey,
     /// What the server called it: first, and lately.
@@ -56,14 +60,16 @@ pub struct FollowedLink {
 }
 
 /// A no, as a modern server is told.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Refusal {
     pub result: Raw,
     pub outcome: Option<Value>,
 }
 
 /// The links of a call, by number.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Links {
     pub all: Vec<FollowedLink>,
     /// How many times the server has been left alone since somebody agreed to open one.

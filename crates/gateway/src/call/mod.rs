@@ -8,6 +8,7 @@
 mod audience;
 mod ended;
 mod hear;
+mod key;
 mod ledger;
 mod link;
 mod made_tasks;
@@ -15,6 +16,7 @@ mod name;
 mod question;
 mod questions;
 mod receipts;
+mod record;
 mod rounds;
 mod stage;
 mod table;
@@ -24,6 +26,7 @@ mod tools;
 pub use audience::{AWAY, Audience, Waiter};
 pub use ended::{EndedQuestion, How};
 pub use hear::with_outcome;
+pub use key::CallKey;
 #[cfg(test)]
 pub use ledger::looks;
 pub use ledger::{Ability, Ledger, Named};
@@ -34,6 +37,7 @@ pub use question::{
     AtClient, DeskState, Origin, Place, Question, QuestionId, WantedBy, What, rendition, told,
 };
 pub use receipts::Way;
+pub use record::{Record, Restored};
 pub use rounds::{Answers, Rounds};
 pub use stage::{Happened, Sent, Stage, Todo};
 pub use task::{LegacyTask, MOST_MISSES, Task, Update};
@@ -43,6 +47,8 @@ use crate::moment::Moment;
 pub use midcall_core::model::Waiting;
 use midcall_core::wire::{LogLevel, Modes, member};
 
+use serde::{Deserialize, Serialize};
+
 use crate::frame::{Frame, Id, Object};
 
 /// The number of a call. Smaller is older.
@@ -50,14 +56,21 @@ use crate::frame::{Frame, Id, Object};
 pub struct CallId(pub u64);
 
 /// One of the processes of a server: the second is spoken to in the other era, where the first can't do a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ServerId {
     First,
     Second,
 }
 
 /// A client's request, until nobody can come for its result.
+///
+/// What isn't part of its [`Record`] is skipped: it names connections of this process.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Call {
+    /// What it is called in records; none until it needs that.
+    #[serde(skip)]
+    pub key: Option<CallKey>,
     /// What the client sent. It never changes.
     pub request: Request,
     /// The process that does it.
@@ -70,18 +83,25 @@ pub struct Call {
     pub audience: Audience,
     /// What the server asked so far; none for almost every call.
     rounds: Option<Box<Rounds>>,
+    /// How often it was sent to a server.
+    attempts: u32,
 }
 
 /// What a client sent.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The id that the client gave it first.
+    /// The id that the client gave it first. In another process, it is nobody's.
+    #[serde(skip, default = "Id::nobodys")]
     pub id: Id,
     pub kind: CallKind,
     /// How its client is asked, and told to wait.
     pub told: TellBy,
     /// The tool or prompt, as JSON.
+    #[serde(with = "record::json")]
     pub name: Option<Box<[u8]>>,
     /// What a server says its progress by, as JSON.
+    #[serde(with = "record::json")]
     pub token: Option<Box<[u8]>>,
     /// The request as it came, if it may have to be sent again.
     pub bytes: Option<Frame>,
@@ -93,7 +113,7 @@ pub struct Request {
 }
 
 /// What a request is for, as far as that matters here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CallKind {
     /// The result of a tool.
     Tool,
@@ -106,7 +126,7 @@ pub enum CallKind {
 }
 
 /// How a client is asked something in a call, and told to wait for its result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TellBy {
     /// By requests, and by a result that says how to collect the real one.
     #[default]
@@ -116,9 +136,11 @@ pub enum TellBy {
 }
 
 /// What a client declared with one request.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Declared {
     /// How it can ask a person.
+    #[serde(with = "record::StoredModes")]
     pub modes: Modes,
     pub sampling: bool,
     pub roots: bool,
@@ -145,12 +167,14 @@ impl Call {
         let (since, token) = (request.since, request.token.as_deref());
         let waiter = Waiter::new(since, request.id.clone(), token);
         Self {
+            key: None,
             request,
             server,
             hands_off: false,
             stage,
             audience: Audience::waiting(waiter, declared),
             rounds: None,
+            attempts: 0,
         }
     }
 

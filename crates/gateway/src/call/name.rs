@@ -2,9 +2,14 @@
 
 use std::collections::HashMap;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, digest};
 
 use super::CallId;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::moment::Moment;
 use crate::token::Token;
 
@@ -67,6 +72,23 @@ impl Name {
     /// The same, if it can be a secret of Midcall's.
     pub fn of_ours(secret: &str) -> Option<Self> {
         secret.starts_with(PREFIX).then(|| Self::of(secret))
+    }
+}
+
+impl Serialize for Name {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&BASE64_URL_SAFE_NO_PAD.encode(self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        let digest = BASE64_URL_SAFE_NO_PAD.decode(text).ok();
+        let digest = digest.and_then(|digest| digest.try_into().ok());
+        digest
+            .map(Self)
+            .ok_or_else(|| D::Error::custom("this isn't a name"))
     }
 }
 

@@ -98,7 +98,8 @@ pub enum Place {
     /// The model: what it answers by, and the call in whose result it was told.
     Model {
         name: Name,
-        token: Token,
+        /// None if another process gave it.
+        token: Option<Token>,
         told_in: Option<CallId>,
     },
     /// Nobody yet: who may be asked depends on what the server's tools say of themselves, and the server was asked for

@@ -23,9 +23,17 @@ pub struct Questions {
     /// By the ids of the servers' requests.
     asked_by: HashMap<(ServerId, Id), QuestionId>,
     told: Told,
+    pub changes: Changes,
+    early: Early,
+}
+
+/// What has changed since somebody looked.
+#[derive(Default)]
+pub struct Changes {
     /// Names that came or went.
     pub renamed: Vec<Name>,
-    early: Early,
+    /// Calls whose own questions came, changed or went.
+    pub touched: Vec<CallId>,
 }
 
 /// Questions as the client and its model know them.
@@ -115,11 +123,11 @@ impl Questions {
     /// Takes all of them out.
     pub fn drain(&mut self) -> Vec<(QuestionId, Question)> {
         let open = std::mem::take(&mut self.open);
-        self.renamed.extend(self.told.names.keys());
+        self.changes.renamed.extend(self.told.names.keys());
         *self = Self {
             last: self.last,
             early: std::mem::take(&mut self.early),
-            renamed: std::mem::take(&mut self.renamed),
+            changes: std::mem::take(&mut self.changes),
             ..Self::default()
         };
         open.into_iter().collect()
@@ -230,6 +238,7 @@ impl Questions {
     }
 
     fn index(&mut self, id: QuestionId, question: &Question) {
+        self.changes.touched.extend(question.wanted_by.call());
         self.deadlines.extend(question.ends_at().map(|at| (at, id)));
         self.waiting += usize::from(question.waits());
         if let Some((server, call)) = before(question) {
@@ -252,11 +261,12 @@ impl Questions {
         }
         if let Place::Model { name, .. } = question.place {
             self.told.names.insert(name, id);
-            self.renamed.push(name);
+            self.changes.renamed.push(name);
         }
     }
 
     fn unindex(&mut self, id: QuestionId, question: &Question) {
+        self.changes.touched.extend(question.wanted_by.call());
         if let Some(at) = question.ends_at() {
             self.deadlines.remove(&(at, id));
         }
@@ -286,7 +296,7 @@ impl Questions {
         }
         if let Place::Model { name, .. } = question.place {
             self.told.names.remove(&name);
-            self.renamed.push(name);
+            self.changes.renamed.push(name);
         }
     }
 

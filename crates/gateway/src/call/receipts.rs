@@ -58,15 +58,31 @@ impl Receipts {
         sent.collect()
     }
 
+    /// An answer that was about to be sent with its call wasn't.
+    pub fn unsend(&mut self, call: CallId, question: QuestionId) {
+        if let Some(way) = self.of_call.get_mut(&(call, question)) {
+            *way = Way::Waits;
+        }
+    }
+
     /// Takes the answers of a call that were sent.
     pub fn take_sent(&mut self, call: CallId) -> Vec<QuestionId> {
+        self.take_those(call, Way::is_sent)
+    }
+
+    /// Takes the answers of a call that weren't sent.
+    pub fn take_waiting(&mut self, call: CallId) -> Vec<QuestionId> {
+        self.take_those(call, |way| !way.is_sent())
+    }
+
+    fn take_those(&mut self, call: CallId, is_one: impl Fn(&Way) -> bool) -> Vec<QuestionId> {
         let answers = self.of_call.range(all(call));
-        let sent = answers.filter(|(_, way)| way.is_sent());
-        let sent: Vec<QuestionId> = sent.map(|((_, question), _)| *question).collect();
-        for question in &sent {
+        let those = answers.filter(|(_, way)| is_one(way));
+        let those: Vec<QuestionId> = those.map(|((_, question), _)| *question).collect();
+        for question in &those {
             self.of_call.remove(&(call, *question));
         }
-        sent
+        those
     }
 
     /// Takes all answers of a call, and whether each was sent.

@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use midcall_core::wire::{JsonObject, RequestState};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::link::Links;
 use super::task::Raw;
 
 /// What a server asked in a call.
-#[derive(Default)] // No Debug: answers are what people typed.
+#[derive(Default, Serialize, Deserialize)] // No Debug: answers are what people typed.
+#[serde(deny_unknown_fields)]
 pub struct Rounds {
     /// How many rounds had questions.
     pub count: u32,
@@ -18,6 +20,7 @@ pub struct Rounds {
     /// True if the call was made in the other era, because the server can't do it in this one.
     pub moved: bool,
     /// What the server wants back with the call, exactly.
+    #[serde(with = "super::record::state")]
     pub state: Option<RequestState>,
     /// What was found out for it since.
     pub answers: Answers,
@@ -26,7 +29,8 @@ pub struct Rounds {
 }
 
 /// Answers by the server's keys, and how their questions ended.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Answers {
     pub results: Vec<(String, Raw)>,
     pub outcomes: JsonObject,
@@ -63,6 +67,17 @@ impl Answers {
         self.outcomes.shift_remove(&key);
         self.results.retain(|(known, _)| *known != key);
         self.add(key, result, outcome);
+    }
+
+    pub fn extend(&mut self, other: Self) {
+        self.results.extend(other.results);
+        self.outcomes.extend(other.outcomes);
+    }
+
+    /// Keeps the answers whose keys are like this.
+    pub fn retain(&mut self, is_kept: impl Fn(&str) -> bool) {
+        self.results.retain(|(key, _)| is_kept(key));
+        self.outcomes.retain(|key, _| is_kept(key));
     }
 
     pub fn is_empty(&self) -> bool {

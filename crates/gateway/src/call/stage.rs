@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::moment::Moment;
 use midcall_core::wire::RequestState;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::link::{LinkEnd, NamedLink, Needs, Refusal, Retold};
@@ -17,7 +18,13 @@ use crate::frame::{Frame, Id};
 /// How long a server may take to say that a call which was taken back is a task by now.
 const TASK_STARTS: Duration = Duration::from_secs(10 * 60);
 
+/// What the client hears of a call that the server had when the process ended that had sent it.
+const INTERRUPTED: &str = "the gateway restarted while the server was working on this call. The tool may have run: it is not \
+    known whether it did";
+
 /// Where the work on a call is.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub enum Stage {
     /// A person must approve the call first. No server has seen it.
     Confirming,
@@ -43,12 +50,14 @@ pub enum Stage {
     },
     /// It is over. The result is kept while somebody may come for it.
     Done {
+        #[serde(serialize_with = "super::record::result")]
         result: Frame,
         until: Moment,
     },
 }
 
 /// Why a call pauses.
+#[derive(Serialize, Deserialize)]
 pub enum Pause {
     /// The server only wants it again.
     Server,
@@ -57,9 +66,11 @@ pub enum Pause {
 }
 
 /// A call as the server has it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Sent {
-    /// The id that the server knows it by.
+    /// The id that the server knows it by. Another process has another.
+    #[serde(skip, default = "Id::nobodys")]
     pub id: Id,
     /// True if it was sent before, under another id.
     pub is_again: bool,
@@ -71,6 +82,12 @@ pub struct Sent {
 pub enum Happened {
     /// A person approved it, or its server is open now.
     Ready,
+    /// Its server isn't open, so it can't be sent yet.
+    NotOpen,
+    /// The process that had it is gone. It may go to the server again though the server may have it (`repeats`), or not.
+    Interrupted {
+        repeats: bool,
+    },
     Sent(Sent),
     /// The server needs so many answers before it can go on.
     Round {
@@ -164,8 +181,19 @@ impl Call {
                 if let Some(rounds) = rounds {
                     rounds.links.send();
                 }
+                self.attempts = self.attempts.saturating_add(1);
                 self.becomes(Stage::AtServer(sent))
             }
+            (Stage::Asking { .. } | Stage::Paused { .. }, Happened::NotOpen) => {
+                self.becomes(Stage::Queued)
+            }
+            (Stage::AtServer(sent), Happened::Interrupted { repeats })
+                if repeats && sent.task.is_none() =>
+            {
+                self.stage = Stage::Queued;
+                Todo::Send
+            }
+            (Stage::AtServer(_), Happened::Interrupted { .. }) => Todo::Fail(INTERRUPTED),
             (Stage::AtServer(_), Happened::Round { state, asks, again }) => {
                 let rounds = rounds.get_or_insert_default();
                 rounds.state = state;
@@ -174,7 +202,9 @@ impl Call {
                 self.asked(now, asks, retold)
             }
             (Stage::AtServer(_), Happened::Links { named, error }) => {
-                let needs = rounds.get_or_insert_default().links.named(now, named);
+                self.answers_arrived();
+                let links = &mut self.rounds.get_or_insert_default().links;
+                let needs = links.named(now, named);
                 self.needs(needs, Some(error))
             }
             (Stage::AtServer(sent), Happened::WrongEra)
@@ -186,7 +216,10 @@ impl Call {
                 self.stage = Stage::Queued;
                 Todo::Send
             }
-            (Stage::AtServer(_), Happened::Task(task)) => self.becomes(Stage::Task(task)),
+            (Stage::AtServer(_), Happened::Task(task)) => {
+                self.answers_arrived();
+                self.becomes(Stage::Task(task))
+            }
             (
                 Stage::Asking { left, .. },
                 Happened::Answered {
@@ -362,6 +395,13 @@ impl Call {
         }
     }
 
+    /// The server has what the call brought it. Until then, it may have to be sent again.
+    fn answers_arrived(&mut self) {
+        if let Some(rounds) = &mut self.rounds {
+            (rounds.answers, rounds.state) = (Answers::default(), None);
+        }
+    }
+
     fn becomes(&mut self, stage: Stage) -> Todo {
         self.stage = stage;
         Todo::Nothing
@@ -414,6 +454,12 @@ impl Call {
             _ => None,
         };
         matches!(why, Some(Pause::Link(_)))
+    }
+
+    /// True if it has a record wherever calls are written down: its client was told to come back for it.
+    pub fn is_record(&self) -> bool {
+        let is_cancelled = matches!(self.stage, Stage::Cancelled { .. });
+        self.request.bytes.is_some() && self.audience.has_names() && !is_cancelled
     }
 
     /// True until it is over or taken back.

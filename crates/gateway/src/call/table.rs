@@ -18,6 +18,8 @@ pub struct Calls {
     sweeps: Sweeps,
     /// Names that came or went, or lead to a call that is over by now.
     pub renamed: Vec<Name>,
+    /// Calls with a key that changed or went.
+    pub touched: Vec<CallId>,
 }
 
 /// Calls by what they are looked for by.
@@ -175,6 +177,9 @@ impl Calls {
 
     fn take(&mut self, id: CallId) -> Option<Call> {
         let call = self.table.remove(&id)?;
+        if call.key.is_some() {
+            self.touched.push(id);
+        }
         self.index.remove(id, &call);
         self.sweeps.remove(id, &call);
         Some(call)

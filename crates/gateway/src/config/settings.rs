@@ -177,6 +177,7 @@ impl Settings {
             on_unavailable: self.on_unavailable,
             asker,
             scope: principal(),
+            saves: None,
         }))
     }
 

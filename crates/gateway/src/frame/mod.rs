@@ -12,6 +12,7 @@ mod object;
 mod scan;
 mod skip;
 mod splice;
+mod stored;
 mod wrong;
 
 use std::borrow::Cow;

@@ -256,7 +256,15 @@ impl Relay {
                 }
                 Output::ToServer(to, frame) => self.send(to, frame, &source),
                 Output::StartSecond => drop(self.servers.start(ServerId::Second)),
-                Output::Ask(question, elicitation) => self.page.ask(question, &elicitation).await,
+                Output::Ask(question, ticket, elicitation) => {
+                    self.page.ask(question, ticket, &elicitation).await;
+                }
+                Output::Detach(question) => self.page.detach(question),
+                // Without a store, nothing is written down (`Setup::saves`).
+                Output::Save(number, record) => {
+                    tracing::error!(call = %record.key, number, "there is no store for a call");
+                }
+                Output::Forget(_) => {}
                 Output::Withdraw(question, why) => self.page.withdraw(question, why).await,
                 Output::Renew(question, link) => self.page.renew(question, &link).await,
                 Output::Complete(question, by) => self.page.complete(question, by).await,

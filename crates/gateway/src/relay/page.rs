@@ -73,7 +73,12 @@ impl Page {
     }
 
     /// Puts a question on the desk.
-    pub async fn ask(&mut self, question: QuestionId, elicitation: &Elicitation) {
+    pub async fn ask(
+        &mut self,
+        question: QuestionId,
+        ticket: Option<TicketId>,
+        elicitation: &Elicitation,
+    ) {
         let room = match self.room.open().await {
             Ok(room) => room,
             Err(error) => {
@@ -88,7 +93,12 @@ impl Page {
             Wanted::Link(_) => room.desk.watch(scope).await.ok(),
             Wanted::Form(_) => None,
         };
-        let ticket = match room.desk.ask(scope, elicitation, Some(self.patience)).await {
+        let patience = Some(self.patience);
+        let asked = match ticket {
+            Some(id) => room.desk.ask_as(id, scope, elicitation, patience).await,
+            None => room.desk.ask(scope, elicitation, patience).await,
+        };
+        let ticket = match asked {
             Ok(ticket) => ticket,
             Err(AskError::Limited(why)) => {
                 return self.tell(Input::Refused(question, why.to_string()));
@@ -113,6 +123,13 @@ impl Page {
         let desk = (room.desk.clone(), scope.clone());
         tokio::spawn(follow(question, ticket, watch, self.events.clone(), desk));
         self.room.bring();
+    }
+
+    /// Leaves a question on the desk to another process.
+    pub fn detach(&mut self, question: QuestionId) {
+        if let (Some(ticket), Some(room)) = (self.tickets.remove(&question), self.room.is_open()) {
+            room.desk.detach(ticket);
+        }
     }
 
     /// Takes a question back.

@@ -1,6 +1,7 @@
 //! Who is asked.
 
 pub mod document;
+mod fingerprint;
 mod mistakes;
 mod plan;
 mod policy;
@@ -11,10 +12,13 @@ mod setup;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use midcall_core::wire::{Mode, Modes};
 
 use crate::suggest;
 
+pub use fingerprint::Fingerprint;
 pub use mistakes::Mistakes;
 pub use plan::{LONGEST, Plan};
 pub use policy::{Policy, PolicyError};
@@ -134,6 +138,23 @@ impl fmt::Display for Routes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<String> = self.0.iter().map(Route::to_string).collect();
         f.write_str(&names.join(","))
+    }
+}
+
+impl Serialize for Routes {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+/// Text as in flags; empty for no routes.
+impl<'de> Deserialize<'de> for Routes {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        if text.is_empty() {
+            return Ok(Self::none());
+        }
+        text.parse().map_err(serde::de::Error::custom)
     }
 }
 

@@ -14,7 +14,9 @@ use midcall_core::wire::{Mode, Modes};
 use midcall_core::{Asker, Limits, Scope};
 use serde::Deserialize;
 
-use super::{Confirm, Part, Plan, Policy, Profile, Route, Routes, Sampling, Secrets, Setting};
+use super::{
+    Confirm, Fingerprint, Part, Plan, Policy, Profile, Route, Routes, Sampling, Secrets, Setting,
+};
 
 /// What a session is set up with.
 #[derive(Clone, Debug)]
@@ -35,6 +37,8 @@ pub struct Choices {
     pub asker: Asker,
     /// Whose questions they are that the server asks here.
     pub scope: Scope,
+    /// The server whose calls are written down; none if nothing is.
+    pub saves: Option<Fingerprint>,
 }
 
 /// What a server is told when nobody can be asked.
@@ -283,6 +287,7 @@ mod tests {
             on_unavailable: OnUnavailable::default(),
             asker: Asker::named("server"),
             scope: Scope::user("ana"),
+            saves: None,
         })
     }
 

@@ -7,6 +7,7 @@ use midcall_core::wire::{ElicitRequestParams, Mode, Task, code, member};
 use midcall_core::{Asker, Elicitation, Wanted};
 use midcall_desk::{Outcome, Withdrawn};
 
+use super::save::Held;
 use super::settle::Settled;
 use super::{Out, Output, Session, sampling, verdict};
 use crate::call::{
@@ -281,12 +282,28 @@ impl Session {
             (Route::Model, _) => Ok(self.ask_model(now, question, out)),
             _ => {
                 question.place = Place::Desk(DeskState::Coming);
-                let elicitation = question.elicitation().cloned();
                 let id = self.ledger.questions.add(question);
-                out.extend(elicitation.map(|it| Output::Ask(id, Box::new(it))));
+                self.asks_at_desk(id, out);
                 Ok(id)
             }
         }
+    }
+
+    /// Puts a question on the desk.
+    fn asks_at_desk(&mut self, id: QuestionId, out: Out<'_>) {
+        let question = self.ledger.questions.get(id);
+        let call = question.and_then(|question| question.wanted_by.call());
+        match (self.ask_of(id), call) {
+            (Some(ask), Some(call)) => self.tells(call, ask, Held::Desk, out),
+            (ask, _) => out.extend(ask),
+        }
+    }
+
+    /// A question as it is put on the desk.
+    pub(super) fn ask_of(&mut self, id: QuestionId) -> Option<Output> {
+        let ticket = self.ticket_of(id);
+        let elicitation = self.ledger.questions.get(id)?.elicitation()?;
+        Some(Output::Ask(id, ticket, Box::new(elicitation.clone())))
     }
 
     /// The first of those that may be asked and can show a question, and whether that is certain: it may depend on tools
@@ -399,7 +416,7 @@ impl Session {
             since: now,
             rendition,
         };
-        self.untold.push(call);
+        self.ledger.untold.push(call);
         self.ledger.questions.add(question)
     }
 
@@ -417,7 +434,10 @@ impl Session {
     }
 
     /// A form in words that the client knows, if it doesn't know the server's.
-    fn rendition(&self, elicitation: &Elicitation) -> Option<Box<midcall_core::wire::Telling>> {
+    pub(super) fn rendition(
+        &self,
+        elicitation: &Elicitation,
+    ) -> Option<Box<midcall_core::wire::Telling>> {
         let server = self.servers.first.facts.revision;
         let opened = self
             .client

@@ -4,6 +4,7 @@ use crate::moment::Moment;
 use midcall_core::wire::{Modes, code};
 use serde_json::{Value, json};
 
+use super::save::Held;
 use super::{Out, Output, Session};
 use crate::call::{
     Call, CallId, CallKind, Declared, Happened, LegacyTask, Request, Sent, ServerId, Stage, TellBy,
@@ -338,6 +339,9 @@ impl Session {
 
     /// Sends a call that was kept, with what was found out for it.
     pub(super) fn send(&mut self, now: Moment, id: CallId, out: Out<'_>) {
+        if self.waits_for_server(now, id, out) {
+            return;
+        }
         let Some(call) = self.ledger.calls.get(id) else {
             return;
         };
@@ -394,16 +398,11 @@ impl Session {
             is_again: !is_first,
             task: is_sent_as_task.then_some(LegacyTask::Starting),
         };
-        self.ledger.calls.change(id, |call| {
-            call.on(now, Happened::Sent(sent));
-            if call.rounds().is_some() {
-                let rounds = call.rounds_mut();
-                rounds.answers = Default::default();
-                rounds.state = None;
-            }
-        });
+        self.ledger
+            .calls
+            .change(id, |call| call.on(now, Happened::Sent(sent)));
         self.tunes_log(out);
-        out.push(Output::ToServer(at, frame));
+        self.tells(id, Output::ToServer(at, frame), Held::Server, out);
         self.answers_sent(id, out);
     }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{Out, Output, Session};
 use crate::call::{
-    AtClient, CallId, DeskState, Happened, LegacyTask, Place, Question, QuestionId, ServerId,
+    AtClient, Call, CallId, DeskState, Happened, LegacyTask, Place, Question, QuestionId, ServerId,
     Stage, WantedBy,
 };
 use crate::frame::{Frame, Id, Members};
@@ -95,7 +95,10 @@ impl Session {
         // The server is told of those at the client right away, so it has to hear of the call first.
         let (last, first): (Vec<_>, Vec<_>) = questions.into_iter().partition(is_at_client);
         self.end_questions(now, id, first, why, out);
-        self.cancel_at_server(now, id, frame, out);
+        let is_sent = self.ledger.calls.get(id).is_some_and(Call::is_at_server);
+        if !(self.drops_held(id) && is_sent) {
+            self.cancel_at_server(now, id, frame, out);
+        }
         self.end_questions(now, id, last, why, out);
         let left = self.left_in(id);
         self.answers_end(id, Lost::ByClient, out);
@@ -226,6 +229,7 @@ impl Session {
         };
         match question.place {
             Place::Desk(DeskState::Leaving) => {}
+            Place::Desk(_) if self.unasks(question.wanted_by.call(), id) => {}
             Place::Desk(_) => out.push(Output::Withdraw(id, why)),
             Place::Client {
                 at: AtClient::Request(request),
@@ -297,7 +301,7 @@ impl Session {
         self.answers_lost(ServerId::First, out);
         self.answers_lost(ServerId::Second, out);
         for (id, question) in self.ledger.questions.drain() {
-            if question.is_at_desk() {
+            if question.is_at_desk() && !self.unasks(question.wanted_by.call(), id) {
                 out.push(Output::Withdraw(id, Withdrawn::ServerGone));
             }
         }

@@ -23,6 +23,8 @@ pub struct Client {
     pub keep_alive: Option<Moment>,
     /// When it heard so last.
     pub kept_alive: Option<Moment>,
+    /// True while a request of a guest is heard.
+    pub hears_guest: bool,
     /// True if it left: it can't be asked or told anything.
     pub has_left: bool,
     /// True if nobody can come any more.
@@ -163,7 +165,7 @@ impl Session {
         self.client.is_gone = true;
         let why = midcall_desk::Withdrawn::ByClient;
         for (id, question) in self.ledger.questions.drain() {
-            if question.is_at_desk() {
+            if question.is_at_desk() && !self.unasks(question.wanted_by.call(), id) {
                 out.push(Output::Withdraw(id, why));
             }
             if question.wanted_by.request().is_some() {

@@ -11,6 +11,7 @@
 use midcall_core::Answer;
 use midcall_desk::Lost;
 
+use super::save::Held;
 use super::{Out, Output, Session};
 use crate::call::{CallId, Origin, Question, QuestionId, ServerId, Stage, WantedBy, Way};
 use crate::frame::Id;
@@ -38,10 +39,10 @@ impl Session {
             WantedBy::Round(call, _) => self.ledger.receipts.add(call, id, Way::Waits),
             WantedBy::Approval(call) | WantedBy::Link(call, _) => {
                 self.ledger.receipts.add(call, id, Way::Waits);
-                // A no is all that Midcall needs to end the call, and makes other answers needless.
+                // A no is all that Midcall needs to end the call, and makes answers needless that the server hasn't got.
                 if !accepts {
-                    let used = self.ledger.receipts.take(call);
-                    out.extend(used.into_iter().map(|(id, _)| Output::Delivered(id)));
+                    let used = self.ledger.receipts.take_waiting(call);
+                    out.extend(used.into_iter().map(Output::Delivered));
                 }
             }
             WantedBy::Sampling(..) => out.push(Output::Delivered(id)),
@@ -106,8 +107,9 @@ impl Session {
 
     /// The answers of a call went to its server.
     pub(super) fn answers_sent(&mut self, call: CallId, out: Out<'_>) {
-        let sent = self.ledger.receipts.send(call);
-        out.extend(sent.into_iter().map(Output::Sent));
+        for question in self.ledger.receipts.send(call) {
+            self.tells(call, Output::Sent(question), Held::Server, out);
+        }
     }
 
     /// A call came back with something other than an error.
@@ -118,6 +120,7 @@ impl Session {
 
     /// A call is over. What wasn't sent by now never is.
     pub(super) fn answers_end(&mut self, call: CallId, why: Lost, out: Out<'_>) {
+        self.drops_held(call);
         let left = self.ledger.receipts.take(call);
         out.extend(left.into_iter().map(|(id, was_sent)| match was_sent {
             true => Output::Unknown(id),

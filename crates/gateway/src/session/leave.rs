@@ -25,16 +25,13 @@ impl Session {
         let Some((Kind::Request { id, .. }, members)) = frame.peek() else {
             return;
         };
+        self.client.hears_guest = true;
         if self.has_asked(&members) {
-            self.model_answers(now, id.clone(), &members, out);
+            self.model_answers(now, id, &members, out);
         } else {
-            self.collects(now, id.clone(), &members, out);
+            self.collects(now, id, &members, out);
         }
-        let is_guest = |waiter: &mut crate::call::Waiter| waiter.is_guest = true;
-        if let Some(call) = self.ledger.calls.by_id(&id) {
-            let changed = |call: &mut crate::call::Call| call.audience.waiter(&id).map(is_guest);
-            self.ledger.calls.change(call, changed);
-        }
+        self.client.hears_guest = false;
     }
 
     /// The client left. If it was told to come back for something, that goes on.
@@ -43,6 +40,7 @@ impl Session {
             return self.client_gone(now, out);
         }
         self.client.has_left = true;
+        self.drops_held_for_client();
         for (server, id) in self.passed.drain() {
             out.push(Output::ToServer(server, client_left(Some(&id))));
         }

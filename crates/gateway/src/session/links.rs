@@ -382,11 +382,16 @@ impl Session {
         }
         let is_meant = |it: &Question| it.is_at_desk() && it.link_name() == Some(name);
         let found = self.ledger.questions.iter().find(|(_, it)| is_meant(it));
-        let Some((id, opened_by)) = found.map(|(id, it)| (id, it.opened_by())) else {
+        let found = found.map(|(id, it)| (id, it.opened_by(), it.wanted_by.call()));
+        let Some((id, opened_by, call)) = found else {
             return false;
         };
         match opened_by {
             Some(by) => out.push(Output::Complete(id, by)),
+            // It isn't on the desk yet.
+            None if self.unasks(call, id) => {
+                self.ended(now, id, Outcome::Withdrawn(Withdrawn::ByServer), out);
+            }
             // Nobody has opened it here, so nobody has said yes.
             None => {
                 self.ledger.questions.change(id, |question| {

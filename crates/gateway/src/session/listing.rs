@@ -182,7 +182,13 @@ impl Session {
     }
 
     /// Puts a question to somebody that waited for a list.
-    fn decides(&mut self, now: Moment, id: QuestionId, request: Option<(Frame, Id)>, out: Out<'_>) {
+    pub(super) fn decides(
+        &mut self,
+        now: Moment,
+        id: QuestionId,
+        request: Option<(Frame, Id)>,
+        out: Out<'_>,
+    ) {
         let Some(question) = self.ledger.questions.remove(id) else {
             return;
         };
@@ -196,7 +202,7 @@ impl Session {
     }
 
     /// A call that waited for a list goes to its server, or to a person first.
-    fn may_go(&mut self, now: Moment, id: CallId, out: Out<'_>) {
+    pub(super) fn may_go(&mut self, now: Moment, id: CallId, out: Out<'_>) {
         let call = self.ledger.calls.get(id);
         let waits = call.filter(|call| matches!(call.stage(), Stage::Confirming));
         let Some(frame) = waits.and_then(|call| call.request.bytes.clone()) else {

@@ -8,6 +8,7 @@
 //! In: [`Session::on`]. Out: [`Output`]s.
 //! Elsewhere: the tables of calls and questions (`call`), the words of each era (`leg`), pipes and sockets (`relay`).
 
+mod adopt;
 mod answer;
 mod ask;
 mod call;
@@ -30,6 +31,7 @@ mod rate;
 mod result;
 mod retry;
 mod sampling;
+mod save;
 mod servers;
 mod settle;
 #[cfg(test)]
@@ -47,9 +49,9 @@ use crate::moment::Moment;
 use midcall_core::catalog::Locale;
 use midcall_core::wire::Modes;
 use midcall_core::{Elicitation, Link};
-use midcall_desk::{By, Lost, Outcome, Withdrawn};
+use midcall_desk::{By, Lost, Outcome, TicketId, Withdrawn};
 
-use crate::call::{Call, CallId, Declared, Ledger, NameChange, TellBy};
+use crate::call::{Call, CallId, CallKey, Declared, Ledger, NameChange, Record, Restored, TellBy};
 pub use crate::call::{GivenName, Name, QuestionId, ServerId, Tools, Waiting};
 use crate::frame::{Frame, Id, OwnIds};
 use crate::leg::server::Offer;
@@ -57,6 +59,7 @@ use crate::route::{ServerEra, Setup};
 use client::Client;
 use passed::Passed;
 use rate::RateLimit;
+use save::Saves;
 use servers::Servers;
 
 /// What happened.
@@ -89,12 +92,19 @@ pub enum Input {
     Opened(QuestionId, By),
     /// A question at the desk ended.
     Ended(QuestionId, Outcome),
+    /// The save of this number is done.
+    Saved(CallKey, u64),
+    /// The save of this number failed, and this is why.
+    NotSaved(CallKey, u64, String),
+    /// Another process goes on with a call.
+    Lost(CallKey),
+    /// A call that another process had.
+    Adopt(Box<Restored>),
     /// The time came that [`Session::wakes_at`] told.
     Woke,
 }
 
-/// What is to be done.
-#[derive(Debug)]
+/// What is to be done. No `Debug`: records hold what people typed.
 pub enum Output {
     ToClient(Frame),
     /// Send the client a message that belongs to this request of its own.
@@ -102,8 +112,11 @@ pub enum Output {
     ToServer(ServerId, Frame),
     /// Start the server a second time, to speak its other era with it.
     StartSecond,
-    /// Put a question on the desk.
-    Ask(QuestionId, Box<Elicitation>),
+    /// Put a question on the desk: as this ticket, if it may have to be asked again. Where that is open already, it is
+    /// the same question.
+    Ask(QuestionId, Option<TicketId>, Box<Elicitation>),
+    /// Leave a question at the desk to another process.
+    Detach(QuestionId),
     /// Take it back.
     Withdraw(QuestionId, Withdrawn),
     /// What the link was for is done, so the person who opened it need not say so.
@@ -124,6 +137,10 @@ pub enum Output {
     Undelivered(QuestionId, Lost),
     /// Of an answer that was sent, nothing more will be known.
     Unknown(QuestionId),
+    /// Write a call down, and say what became of the save of this number.
+    Save(u64, Box<Record>),
+    /// Nobody needs the record of a call any more.
+    Forget(CallKey),
     /// A server wrote a line that isn't a message.
     Noise(Frame),
 }
@@ -137,8 +154,7 @@ pub struct Session {
     rate: RateLimit,
     passed: Passed,
     own_ids: OwnIds,
-    /// Calls whose client is to be told of new questions in them.
-    untold: Vec<CallId>,
+    saves: Saves,
     /// True if several clients share the session, and one must not see what another is asked.
     is_shared: bool,
 }
@@ -158,7 +174,7 @@ impl Session {
             rate: RateLimit::default(),
             passed: Passed::default(),
             own_ids: OwnIds::default(),
-            untold: Vec::new(),
+            saves: Saves::default(),
             is_shared: false,
         }
     }
@@ -196,6 +212,10 @@ impl Session {
             Input::Refused(question, why) => self.refused(now, question, why, out),
             Input::Opened(question, by) => self.opened(now, question, by, out),
             Input::Ended(question, outcome) => self.ended(now, question, outcome, out),
+            Input::Saved(call, number) => self.saved(call, number),
+            Input::NotSaved(call, number, why) => self.not_saved(now, call, number, &why, out),
+            Input::Lost(call) => self.lost(now, call, out),
+            Input::Adopt(restored) => self.adopts(now, *restored, out),
             Input::Woke => {}
         }
         self.tell_rounds(out);
@@ -203,7 +223,13 @@ impl Session {
             self.sweep(now, out);
             self.tell_rounds(out);
         }
+        self.goes_on_with_adopted(now, out);
         self.tunes_log(out);
+        self.writes_down(now, out);
+        if !self.ledger.untold.is_empty() {
+            self.tell_rounds(out);
+            self.writes_down(now, out);
+        }
         self.tell_names(before, out);
         #[cfg(test)]
         self.ledger.check_sometimes();
@@ -255,10 +281,14 @@ impl Session {
 
     /// A result or an error of our own, as the client's era has it.
     fn reply(&self, frame: Frame, out: Out<'_>) {
-        out.push(Output::ToClient(match self.client.told {
+        out.push(Output::ToClient(self.replied(frame)));
+    }
+
+    fn replied(&self, frame: Frame) -> Frame {
+        match self.client.told {
             TellBy::Requests => frame,
             TellBy::Results => crate::leg::client::modern::result(&frame, false),
-        }));
+        }
     }
 
     /// Tells the client a server's message that belongs to a call, if that is known.

@@ -11,10 +11,11 @@ use midcall_core::model::{
 use midcall_core::wire::Modes;
 use midcall_desk::{By, Outcome, Route};
 
+use super::save::Held;
 use super::settle::Settled;
-use super::{Out, Session};
+use super::{Out, Output, Session};
 use crate::call::{
-    CallId, CallKind, Called, EndedQuestion, How, Name, Named, Place, Question, QuestionId,
+    CallId, CallKind, Called, EndedQuestion, How, Name, Named, Place, Question, QuestionId, Waiter,
 };
 use crate::frame::{Frame, Id, Members};
 use crate::route::Plan;
@@ -72,7 +73,7 @@ impl Session {
         question.place = Place::Model {
             name,
             told_in: None,
-            token,
+            token: Some(token),
         };
         let origin = question.origin;
         let id = self.ledger.questions.add(question);
@@ -80,23 +81,29 @@ impl Session {
         let collector = calls.collected(origin).and_then(|id| {
             let waiters = calls.get(id)?.audience.waiters();
             let collector = waiters.iter().find(|waiter| waiter.until.is_some())?;
-            Some((id, collector.id.clone()))
+            Some((id, collector.clone()))
         });
         let maker = || {
             let id = calls.awaited(origin)?;
-            Some((id, calls.get(id)?.audience.maker()?.id.clone()))
+            Some((id, calls.get(id)?.audience.maker()?.clone()))
         };
         if let Some((call, waiter)) = collector.or_else(maker) {
             self.ledger
                 .calls
-                .change(call, |call| call.audience.leave(&waiter));
-            self.tell_model(id, call, &waiter, out);
+                .change(call, |call| call.audience.leave(&waiter.id));
+            self.tell_model(id, call, waiter, out);
         }
         id
     }
 
     /// Answers a request with a question that came up in a call.
-    pub(super) fn tell_model(&mut self, id: QuestionId, call: CallId, answered: &Id, out: Out<'_>) {
+    pub(super) fn tell_model(
+        &mut self,
+        id: QuestionId,
+        call: CallId,
+        answered: Waiter,
+        out: Out<'_>,
+    ) {
         self.ledger
             .calls
             .change(call, |call| call.audience.expect());
@@ -104,17 +111,28 @@ impl Session {
         let is_structured = self.may_be_structured(call);
         let locale = self.setup.locale;
         let told = self.ledger.questions.change(id, |question| {
-            let Place::Model { told_in, token, .. } = &mut question.place else {
+            let Place::Model {
+                told_in,
+                token,
+                name,
+            } = &mut question.place
+            else {
                 return None;
             };
             *told_in = Some(call);
+            let token = token.get_or_insert_with(|| {
+                let (token, minted) = Name::mint();
+                *name = minted;
+                token
+            });
             let token = token.clone();
             let mut told = Pending::of(question.elicitation()?, token.reveal(), &tool);
             told.is_structured = is_structured;
-            Some(Frame::result(answered, &told.result(locale)))
+            Some(Frame::result(&answered.id, &told.result(locale)))
         });
         if let Some(told) = told.flatten() {
-            self.reply(told, out);
+            let told = Output::ToClient(self.replied(told));
+            self.tells(call, told, Held::Name(answered), out);
         }
     }
 
@@ -133,13 +151,13 @@ impl Session {
         }
         let added = self.added_tools(modes);
         match called {
-            Called::Ours(AddedTool::Await) if added.await_ => {
+            Called::Ours(AddedTool::Await) if added.await_ || self.has_claimed(members) => {
                 self.collects(now, id.clone(), members, out);
             }
             Called::Either(AddedTool::Await) if added.await_ && self.has_claimed(members) => {
                 self.collects(now, id.clone(), members, out);
             }
-            Called::Ours(AddedTool::Send) if added.send => {
+            Called::Ours(AddedTool::Send) if added.send || self.has_asked(members) => {
                 self.model_answers(now, id.clone(), members, out);
             }
             Called::Either(AddedTool::Send) if added.send && self.has_asked(members) => {
@@ -246,7 +264,14 @@ impl Session {
             let collect = "mcp.elicitation.model.collect";
             words = format!("{words}. {}", self.setup.locale.say(collect, &params));
         }
-        self.reply(Frame::result(&id, &model::error(&words)), out);
+        let told = Output::ToClient(self.replied(Frame::result(&id, &model::error(&words))));
+        match told_in {
+            Some(call) => {
+                let is_guest = self.client.hears_guest;
+                self.tells(call, told, Held::Result { is_guest }, out);
+            }
+            None => out.push(told),
+        }
     }
 
     /// The oldest question for the model that came up in a call.

@@ -63,7 +63,7 @@ impl Session {
     }
 
     /// Asks the server whether it is a modern one.
-    fn probe(&mut self, now: Moment, failed: Option<Failure>, out: Out<'_>) {
+    pub(super) fn probe(&mut self, now: Moment, failed: Option<Failure>, out: Out<'_>) {
         // It may not have answered that yet.
         let late = self.servers.first.late.take();
         let id = late.unwrap_or_else(|| {
@@ -80,7 +80,7 @@ impl Session {
     }
 
     /// Opens the server as a legacy one, for a client that doesn't do that.
-    fn open_legacy(&mut self, declared: &Declared, out: Out<'_>) {
+    pub(super) fn open_legacy(&mut self, declared: &Declared, out: Out<'_>) {
         let id = self.own_ids.fresh();
         let frame = legacy::initialize(&id, declared, self.setup.added());
         self.servers.first.offered = Some(Offered::new(declared, self.setup.added()));
@@ -208,7 +208,10 @@ impl Session {
                 });
                 match (self.client.told, first) {
                     (TellBy::Results, Some(declared)) => self.open_legacy(&declared, out),
-                    _ => self.release(now, out),
+                    _ => match self.adopted_declared() {
+                        Some(declared) => self.open_legacy(&declared, out),
+                        None => self.release(now, out),
+                    },
                 }
             }
         }
@@ -256,6 +259,7 @@ impl Session {
     /// The server could not be opened: whoever waited hears why. What came later tries again.
     fn not_opened(&mut self, now: Moment, failure: &Failure, out: Out<'_>) {
         self.servers.first.opening = Opening::NotYet;
+        self.adopted_end(now, &failure.error, out);
         if let Some(id) = &failure.clients {
             if let Some(call) = self.ledger.calls.by_id(id) {
                 self.answers_end(call, Lost::CallEnded, out);

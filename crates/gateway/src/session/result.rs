@@ -11,6 +11,7 @@ use midcall_desk::{Lost, Outcome, Withdrawn};
 use serde_json::json;
 
 use super::ask::{Asking, MOST_QUESTIONS, ServerRequest};
+use super::save::Held;
 use super::settle::Settled;
 use super::{Out, Output, Session};
 use crate::call::{
@@ -524,6 +525,7 @@ impl Session {
         if !self.ledger.calls.get(id).is_some_and(|call| call.is_open()) {
             return;
         }
+        self.drops_held(id); // It isn't sent again, now that it ends.
         let response = self.without_links(id, &response).unwrap_or(response);
         let is_result = response.peek().is_some_and(|(_, it)| it.error.is_none());
         if is_result {
@@ -549,16 +551,23 @@ impl Session {
         let told = told
             .or_else(|| self.edited(id, &response))
             .unwrap_or_else(|| response.clone());
-        let has_result = !call.audience.waiters().is_empty();
-        for waiter in call.audience.waiters() {
-            out.push(Output::ToClient(client::result(
-                &call.request,
-                &told,
-                &waiter.id,
-            )));
+        let waiters = call.audience.waiters().iter();
+        let results = waiters.map(|waiter| {
+            let result = client::result(&call.request, &told, &waiter.id);
+            (waiter.is_guest, result)
+        });
+        let results: Vec<_> = results.collect();
+        let has_result = !results.is_empty();
+        for (is_guest, result) in results {
+            self.tells(id, Output::ToClient(result), Held::Result { is_guest }, out);
         }
         let left = self.left_in(id);
-        if call.audience.has_names() {
+        if self
+            .ledger
+            .calls
+            .get(id)
+            .is_some_and(|call| call.audience.has_names())
+        {
             let over = Happened::Over {
                 result: response.kept(),
                 until: now + KEPT,

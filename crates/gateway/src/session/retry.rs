@@ -3,6 +3,7 @@
 use crate::moment::Moment;
 use midcall_core::wire::{code, member};
 
+use super::save::Held;
 use super::{Out, Output, Session};
 use crate::call::{
     AtClient, Call, CallId, Declared, Name, Named, Place, QuestionId, Stage, TellBy, Waiter, What,
@@ -61,11 +62,13 @@ impl Session {
             return out.push(Output::ToClient(invalid_state(&waiter.id)));
         };
         if let Stage::Done { result, .. } = call.stage() {
-            out.push(Output::ToClient(client::result(
-                &call.request,
-                result,
-                &waiter.id,
-            )));
+            let told = client::result(&call.request, result, &waiter.id);
+            self.tells(
+                id,
+                Output::ToClient(told),
+                Held::Result { is_guest: false },
+                out,
+            );
             let got = |call: &mut Call| call.audience.has_result = true;
             self.ledger.calls.change(id, got);
             return;
@@ -104,7 +107,7 @@ impl Session {
                     .change(question, |question| set_told(&mut question.place, false));
             }
         }
-        self.untold.push(id);
+        self.ledger.untold.push(id);
     }
 
     /// The questions that the client was told in a call, and by which keys.
@@ -131,7 +134,7 @@ impl Session {
 
     /// Tells clients what they were asked since they were told last.
     pub(super) fn tell_rounds(&mut self, out: Out<'_>) {
-        for call in std::mem::take(&mut self.untold) {
+        for call in std::mem::take(&mut self.ledger.untold) {
             self.tell_round(call, out);
         }
     }
@@ -143,7 +146,7 @@ impl Session {
         let Some(waiter) = call.audience.maker().filter(|_| call.is_open()) else {
             return;
         };
-        let waiter = waiter.id.clone();
+        let waiter = waiter.clone();
         let mut requests = Object::default();
         let mut told = Vec::new();
         for question_id in self.ledger.questions.of_call(id) {
@@ -174,33 +177,42 @@ impl Session {
         if told.is_empty() {
             return;
         }
-        for question in told {
+        for question in &told {
             self.ledger
                 .questions
-                .change(question, |question| set_told(&mut question.place, true));
+                .change(*question, |question| set_told(&mut question.place, true));
         }
-        let state = self.gives_state(id, &waiter, None);
-        out.push(Output::ToClient(modern::round(&waiter, &requests, &state)));
+        let state = self.gives_state(id, &waiter.id, told, None);
+        let told = Output::ToClient(modern::round(&waiter.id, &requests, &state));
+        self.tells(id, told, Held::Name(waiter), out);
     }
 
-    /// Takes a waiting request out of a call, and gives the state by which its client comes back.
+    /// Takes a waiting request out of a call, and gives the state by which its client comes back: the newest, if it was
+    /// given with the same questions (`told`), or with none now as then.
     pub(super) fn gives_state(
         &mut self,
         id: CallId,
         waiter: &Id,
+        told: Vec<QuestionId>,
         away_until: Option<Moment>,
     ) -> String {
-        let (token, name) = Name::mint();
-        self.ledger.calls.change(id, |call| {
+        let given = self.ledger.calls.change(id, |call| {
+            call.audience.leave(waiter);
+            call.audience.away_until = away_until;
+            if let Some(newest) = call.audience.newest_state(&told) {
+                return newest.to_owned();
+            }
+            let (token, name) = Name::mint();
             let digest = match call.audience.has_names() {
                 true => None,
                 false => call.request.digest(),
             };
-            call.audience.leave(waiter);
+            let given = token.reveal().to_owned();
             call.audience.state(name, digest);
-            call.audience.away_until = away_until;
+            call.audience.has_newest(token, told);
+            given
         });
-        token.reveal().to_owned()
+        given.unwrap_or_default()
     }
 
     /// One question in the words of a round.

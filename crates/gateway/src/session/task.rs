@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::ask::MOST_QUESTIONS;
+use super::save::Held;
 use super::{Out, Output, Session};
 use crate::call::{CallId, Happened, MOST_MISSES, QuestionId, Stage, Task, Update, WantedBy};
 use crate::frame::{Frame, Id, Members};
@@ -76,7 +77,7 @@ impl Session {
             return;
         };
         if let Some(frame) = frame {
-            out.push(Output::ToServer(at, frame));
+            self.tells(id, Output::ToServer(at, frame), Held::Server, out);
             self.answers_sent(id, out);
         }
         self.ledger.calls.change(id, |call| {
@@ -235,6 +236,14 @@ impl Session {
                 }
             }
         });
+        let again = self.ledger.calls.change(id, |call| {
+            let task = call.task_mut()?;
+            let again = task.take_unsure(|key| keys.contains(key));
+            (!again.is_empty()).then(|| call.rounds_mut().answers.extend(again))
+        });
+        if again.flatten().is_some() {
+            self.update(id, out);
+        }
         if wanted.as_object().is_some_and(|wanted| wanted.is_empty()) {
             return;
         }

@@ -47,5 +47,6 @@ impl Session {
         self.added_tools(modes).await_
             || self.servers.first.facts.runs_tasks
             || self.setup.needs_hints()
+            || self.setup.saves.is_some()
     }
 }

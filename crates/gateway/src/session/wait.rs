@@ -7,6 +7,7 @@ use midcall_core::wire::code;
 use midcall_desk::Outcome;
 use serde_json::Value;
 
+use super::save::Held;
 use super::{Out, Output, Session, Waiting};
 use crate::call::{
     AWAY, Call, CallId, CallKind, Happened, Name, Named, Origin, Question, ServerId, Stage, TellBy,
@@ -69,7 +70,8 @@ impl Session {
         let late = self.ledger.calls.change(id, |call| call.audience.late(now));
         for waiter in late.into_iter().flatten() {
             let told = self.waiting_result(id, &waiter);
-            self.reply(told, out);
+            let told = Output::ToClient(self.replied(told));
+            self.tells(id, told, Held::Name(waiter), out);
         }
         let Some(call) = self.ledger.calls.get(id) else {
             return;
@@ -171,12 +173,10 @@ impl Session {
             let waiter = maker.id.clone();
             match (call.request.told, call.request.kind) {
                 (TellBy::Results, _) => {
-                    let state = self.gives_state(id, &waiter, Some(now + AWAY));
-                    out.push(Output::ToClient(modern::round(
-                        &waiter,
-                        &Default::default(),
-                        &state,
-                    )));
+                    let away = Some(now + AWAY);
+                    let state = self.gives_state(id, &waiter, Vec::new(), away);
+                    let told = modern::round(&waiter, &Default::default(), &state);
+                    self.tells(id, Output::ToClient(told), Held::Name(maker), out);
                 }
                 (TellBy::Requests, _) if self.ledger.calls.let_go() >= MOST_LET_GO => return,
                 (TellBy::Requests, CallKind::Tool) => {
@@ -184,7 +184,7 @@ impl Session {
                     self.ledger
                         .calls
                         .change(id, |call| call.audience.leave(&waiter));
-                    out.push(Output::ToClient(told));
+                    self.tells(id, Output::ToClient(told), Held::Name(maker), out);
                 }
                 (TellBy::Requests, _) => {
                     let waiting = self.waiting_of(id).unwrap_or_default();
@@ -297,6 +297,7 @@ impl Session {
         let wait = Duration::try_from_secs_f64(seconds.clamp(0.0, LONGEST.as_secs_f64()));
         Waiter {
             until: Some(now + wait.unwrap_or_default()),
+            is_guest: self.client.hears_guest,
             ..Waiter::new(now, id, members.progress_token)
         }
     }
@@ -310,13 +311,20 @@ impl Session {
             return self.reply(unknown, out);
         };
         if let Stage::Done { result, .. } = call.stage() {
-            out.push(Output::ToClient(client::result(&call.request, result, &id)));
+            let told = client::result(&call.request, result, &id);
+            let is_guest = waiter.is_guest;
+            self.tells(
+                call_id,
+                Output::ToClient(told),
+                Held::Result { is_guest },
+                out,
+            );
             let got = |call: &mut Call| call.audience.has_result = true;
             self.ledger.calls.change(call_id, got);
             return;
         }
         if let Some(question) = self.to_be_told(call_id) {
-            return self.tell_model(question, call_id, &id, out);
+            return self.tell_model(question, call_id, waiter, out);
         }
         self.ledger.calls.change(call_id, |call| {
             let away = call.audience.away_until;

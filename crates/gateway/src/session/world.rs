@@ -13,14 +13,14 @@ use crate::moment::Moment;
 use midcall_core::catalog::Locale;
 use midcall_core::wire::{ElicitationPending, meta};
 use midcall_core::{Asker, Elicitation, Limits};
-use midcall_desk::{By, Lost, Outcome, Route, Withdrawn};
+use midcall_desk::{By, Lost, Outcome, Route, TicketId, Withdrawn};
 use serde_json::{Value, json};
 
 use super::{Input, Output, QuestionId, ServerId, Session, Waiting};
-use crate::call::{GivenName, Name, NameUse, Tools};
+use crate::call::{CallKey, GivenName, Name, NameUse, Record, Tools};
 use crate::frame::{Frame, Id};
 use crate::principal::principal;
-use crate::route::{Choices, OnUnavailable, Policy, ServerEra, Setting, Setup};
+use crate::route::{Choices, Fingerprint, OnUnavailable, Policy, ServerEra, Setting, Setup};
 
 /// A gateway between a client and a server, what it did, and the clock.
 pub struct World {
@@ -49,8 +49,14 @@ pub struct World {
     learned: Option<Tools>,
     /// True if the client answers before a person can have read the question.
     pub answers_at_once: bool,
-    /// The gateway's names of the questions on the desk.
+    /// The gateway's names of the questions on the desk, and the tickets that they have to be.
     questions: Vec<QuestionId>,
+    pub tickets: Vec<Option<TicketId>>,
+    /// Questions that were left to another process.
+    pub detached: Vec<u64>,
+    /// What is to be written down, and which records may go.
+    pub saves: Vec<(u64, Box<Record>)>,
+    pub forgotten: Vec<CallKey>,
     /// True if the server must not be started a second time, since both sides speak the legacy era.
     is_alone: bool,
     /// Lines as they are, if these are looked at and not what they say.
@@ -87,6 +93,14 @@ impl World {
         Self::around(Session::new(Setup::new(rules), ServerEra::Auto))
     }
 
+    /// A gateway that writes calls down.
+    pub fn saving(ask: &str, change: impl FnOnce(&mut Choices)) -> Self {
+        Self::with(ask, |rules| {
+            rules.saves = Some(Fingerprint::of("books", ["books.js"]));
+            change(rules);
+        })
+    }
+
     /// With a server that is said to speak this era.
     pub fn of(ask: &str, era: ServerEra) -> Self {
         Self::around(Session::new(Setup::new(choices(ask)), era))
@@ -111,6 +125,10 @@ impl World {
             learned: None,
             answers_at_once: false,
             questions: Vec::new(),
+            tickets: Vec::new(),
+            detached: Vec::new(),
+            saves: Vec::new(),
+            forgotten: Vec::new(),
             is_alone: false,
             bytes: None,
         }
@@ -156,7 +174,7 @@ impl World {
         std::mem::take(self.bytes.as_mut().expect("bytes are kept"))
     }
 
-    fn on(&mut self, input: Input) {
+    pub fn on(&mut self, input: Input) {
         let mut out = Vec::new();
         self.session.on(self.now, input, &mut out);
         self.act(out);
@@ -195,9 +213,10 @@ impl World {
                     self.to_client.push(read(frame));
                 }
                 Output::ToServer(ServerId::First, frame) => self.to_server.push(read(frame)),
-                Output::Ask(turn, elicitation) => {
+                Output::Ask(turn, ticket, elicitation) => {
                     assert!(!self.questions.contains(&turn), "{turn:?} is asked twice");
                     self.questions.push(turn);
+                    self.tickets.push(ticket);
                     self.asked.push((self.questions.len() as u64, elicitation));
                 }
                 Output::Withdraw(turn, why) => self.withdrawn.push((self.nth(turn), why)),
@@ -210,6 +229,9 @@ impl World {
                 Output::Delivered(turn) => self.note(turn, Delivered::Yes),
                 Output::Undelivered(turn, why) => self.note(turn, Delivered::No(why)),
                 Output::Unknown(turn) => self.note(turn, Delivered::Unknown),
+                Output::Detach(turn) => self.detached.push(self.nth(turn)),
+                Output::Save(number, record) => self.saves.push((number, record)),
+                Output::Forget(key) => self.forgotten.push(key),
                 Output::Noise(_) => self.noise += 1,
                 Output::Named(given) => drop(self.named.insert(given.name, given)),
                 Output::Unnamed(name) => {
@@ -382,10 +404,15 @@ impl World {
         self.see_since(0);
     }
 
+    /// People see a question.
+    pub fn sees(&mut self, nth: u64) {
+        self.on(Input::Asked(self.turn(nth), waiting()));
+    }
+
     fn see_since(&mut self, before: usize) {
         let asked: Vec<u64> = self.asked[before..].iter().map(|(nth, _)| *nth).collect();
         for nth in asked {
-            self.on(Input::Asked(self.turn(nth), waiting()));
+            self.sees(nth);
         }
     }
 
@@ -483,6 +510,7 @@ pub fn choices(ask: &str) -> Choices {
         on_unavailable: OnUnavailable::Cancel,
         asker: Asker::named("server.js"),
         scope: principal(),
+        saves: None,
     }
 }
 

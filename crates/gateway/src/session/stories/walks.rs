@@ -1,20 +1,22 @@
-//! Random walks: a client, a server, a person and the clock do whatever they may, in any order.
+//! Random walks: a client, a server, a person, a store and the clock do whatever they may, in any order. In some walks
+//! the gateway ends in between, and another goes on with what the store has.
 //!
 //! However they walk, every request of the client is answered exactly once, every question of the server and every
 //! question on the desk ends exactly once, what became of each answer at the desk is said exactly once, and the ledger's indexes are what they are made of (`Session::on` checks that
 //! in tests). A walk is made from a number, so one that fails can be walked again.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::moment::Moment;
 use midcall_core::{Answer, Elicitation, Values, Wanted};
-use midcall_desk::{Outcome, Withdrawn};
+use midcall_desk::{Outcome, TicketId, Withdrawn};
 use serde_json::{Value, json};
 
 use super::eras::{PAGE, discovered, initialized, modern};
+use crate::call::{CallKey, Restored};
 use crate::frame::{Frame, Id};
-use crate::route::{Confirm, ServerEra, Setup};
+use crate::route::{Confirm, Fingerprint, ServerEra, Setup};
 use crate::session::world::choices;
 use crate::session::{Input, Output, QuestionId, ServerId, Session};
 
@@ -47,6 +49,8 @@ fn walks(quarter: u64) {
         met.completed,
         met.left,
         met.guests,
+        met.saves,
+        met.adopted,
     ];
     assert!(all.iter().all(|count| *count > 0), "{all:?}");
     assert_eq!(met.delivered.len(), 3, "{:?}", met.delivered);
@@ -92,6 +96,9 @@ struct Met {
     left: usize,
     /// Results that another session got.
     guests: usize,
+    /// Calls that were written down, and that another gateway went on with.
+    saves: usize,
+    adopted: usize,
     /// Answers at the desk, by what became of them.
     delivered: BTreeMap<&'static str, usize>,
 }
@@ -108,6 +115,8 @@ impl Met {
         self.completed += other.completed;
         self.left += other.left;
         self.guests += other.guests;
+        self.saves += other.saves;
+        self.adopted += other.adopted;
         for (how, count) in other.delivered {
             *self.delivered.entry(how).or_default() += count;
         }
@@ -115,6 +124,7 @@ impl Met {
 }
 
 struct Walk {
+    setup: Setup,
     session: Session,
     now: Moment,
     /// What the walk is made from (xorshift).
@@ -150,7 +160,19 @@ struct Walk {
     /// Answers given at the desk, and whether they were sent.
     answered: HashMap<QuestionId, bool>,
     news: Vec<Input>,
+    store: Store,
     met: Met,
+}
+
+/// What outlives a gateway.
+#[derive(Default)]
+struct Store {
+    records: BTreeMap<CallKey, Vec<u8>>,
+    /// Saves that are under way.
+    under_way: Vec<(CallKey, u64, Vec<u8>)>,
+    /// The tickets of questions, and how those ended that have.
+    tickets: HashMap<QuestionId, TicketId>,
+    ended: HashMap<TicketId, Outcome>,
 }
 
 impl Walk {
@@ -173,10 +195,15 @@ impl Walk {
             "all" => Confirm::All,
             _ => Confirm::Never,
         });
-        let insists = pick(&["no", "no", "yes"]) == "yes";
+        let insists = pick(&["no", "yes"]) == "yes";
+        if pick(&["saves", "forgets"]) == "saves" {
+            choices.saves = Some(Fingerprint::of("books", []));
+        }
+        let setup = Setup::new(choices);
         let (client, server) = (pick(&["modern", "legacy"]), pick(&["modern", "legacy"]));
         Self {
-            session: Session::new(Setup::new(choices), ServerEra::Auto),
+            session: Session::new(setup.clone(), ServerEra::Auto),
+            setup,
             now: Moment::now(),
             random,
             is_modern_client: client == "modern",
@@ -199,31 +226,29 @@ impl Walk {
             seen: HashSet::new(),
             answered: HashMap::new(),
             news: Vec::new(),
+            store: Store::default(),
             met: Met::default(),
         }
     }
 
     fn walks(mut self) -> Met {
-        if !self.is_modern_client {
-            let capabilities = self.capabilities();
-            self.has_links = capabilities["elicitation"]["url"].is_object();
-            let opening = json!({"method": "initialize", "params": {"protocolVersion": "2025-11-25",
-                "capabilities": capabilities, "clientInfo": {"name": "c", "version": "1"}}});
-            self.requests(opening);
-        }
+        self.opens_client();
         for _ in 0..STEPS {
             self.step();
         }
         // Whatever waits has an end.
         for _ in 0..50 {
+            self.stores_all();
             self.passes(Duration::from_secs(60 * 60));
         }
+        self.stores_all();
         assert!(
             self.server_asks.is_empty(),
             "questions without an end: {:?}",
             self.server_asks
         );
         self.on(Input::ServerGone(ServerId::First, "ended".to_owned()));
+        self.stores_all();
         assert!(
             self.waits.is_empty(),
             "requests without an answer: {:?}",
@@ -241,6 +266,16 @@ impl Walk {
             models: self.elicit_ids.len(),
             on_desk: self.seen.len(),
             ..self.met
+        }
+    }
+
+    fn opens_client(&mut self) {
+        if !self.is_modern_client {
+            let capabilities = self.capabilities();
+            self.has_links = capabilities["elicitation"]["url"].is_object();
+            let opening = json!({"method": "initialize", "params": {"protocolVersion": "2025-11-25",
+                "capabilities": capabilities, "clientInfo": {"name": "c", "version": "1"}}});
+            self.requests(opening);
         }
     }
 
@@ -262,7 +297,15 @@ impl Walk {
     }
 
     fn step(&mut self) {
-        match self.random(18) {
+        // A link is seldom followed to its end by chance.
+        if self.insists && self.random(2) == 0 {
+            return match self.random(3) {
+                0 => self.server_answers(),
+                1 => self.person(),
+                _ => self.passes(Duration::from_secs(10)),
+            };
+        }
+        match self.random(22) {
             // Whoever has left comes by another session, or not at all.
             0..=2 | 8..=10 if self.has_left => self.collects(),
             0..=2 => self.calls(),
@@ -279,7 +322,10 @@ impl Walk {
             14 => self.takes_back(),
             15 => self.completes(),
             16 if !self.is_modern_client => self.leaves(),
-            _ => self.progresses(),
+            17 => self.progresses(),
+            18..=20 => self.stores(),
+            21 if self.random(4) == 0 => self.crashes(),
+            _ => {}
         }
     }
 
@@ -590,7 +636,69 @@ impl Walk {
         }
     }
 
+    /// The store does a save, or fails to.
+    fn stores(&mut self) {
+        if self.store.under_way.is_empty() {
+            return;
+        }
+        let at = self.random(self.store.under_way.len());
+        let (key, number, json) = self.store.under_way.remove(at);
+        match self.random(12) {
+            0 => self.on(Input::NotSaved(key, number, "full".to_owned())),
+            1 => {
+                self.store.records.remove(&key);
+                self.on(Input::Lost(key));
+            }
+            _ => {
+                self.store.records.insert(key, json);
+                self.on(Input::Saved(key, number));
+            }
+        }
+    }
+
+    fn stores_all(&mut self) {
+        while let Some((key, number, json)) = self.store.under_way.pop() {
+            self.store.records.insert(key, json);
+            self.on(Input::Saved(key, number));
+        }
+    }
+
+    /// The gateway ends, with its connections, and another goes on. Of the saves under way, nobody knows.
+    fn crashes(&mut self) {
+        if self.setup.saves.is_none() {
+            return;
+        }
+        for (key, _, json) in std::mem::take(&mut self.store.under_way) {
+            if self.random(2) == 0 {
+                self.store.records.insert(key, json);
+            }
+        }
+        self.session = Session::new(self.setup.clone(), ServerEra::Auto);
+        self.has_left = false;
+        self.waits.clear();
+        self.guests.clear();
+        self.calls.clear();
+        self.asked.clear();
+        self.at_server.clear();
+        self.server_asks.clear();
+        self.page.clear();
+        self.seen.clear();
+        self.answered.clear();
+        self.store.tickets.clear();
+        for json in self.store.records.values().cloned().collect::<Vec<_>>() {
+            let restored = Restored::read(&json, self.now, SystemTime::UNIX_EPOCH);
+            self.met.adopted += 1;
+            self.on(Input::Adopt(Box::new(restored.unwrap())));
+        }
+        self.opens_client();
+    }
+
     fn on(&mut self, input: Input) {
+        if let Input::Ended(question, outcome) = &input
+            && let Some(ticket) = self.store.tickets.get(question)
+        {
+            self.store.ended.insert(*ticket, outcome.clone());
+        }
         let mut out = Vec::new();
         self.session.on(self.now, input, &mut out);
         for output in out {
@@ -608,8 +716,35 @@ impl Walk {
                     self.met.renewed += 1;
                 }
                 Output::Noise(_) | Output::Named(_) | Output::Unnamed(_) | Output::Learned(_) => {}
-                Output::Ask(question, elicitation) => {
+                Output::Save(number, record) => {
+                    let key = record.key;
+                    let other = self.store.under_way.iter().find(|save| save.0 == key);
+                    assert!(other.is_none(), "two saves of one call are under way");
+                    let json = record.write(self.now, SystemTime::UNIX_EPOCH);
+                    self.met.saves += 1;
+                    self.store.under_way.push((key, number, json));
+                }
+                Output::Forget(key) => {
+                    self.store.under_way.retain(|save| save.0 != key);
+                    self.store.records.remove(&key);
+                }
+                Output::Detach(question) => {
+                    self.page.remove(&question);
+                    self.answered.remove(&question);
+                }
+                Output::Ask(question, ticket, elicitation) => {
                     assert!(self.seen.insert(question), "{question:?} is asked twice");
+                    self.store
+                        .tickets
+                        .extend(ticket.map(|ticket| (question, ticket)));
+                    let ended = ticket.and_then(|ticket| self.store.ended.get(&ticket).cloned());
+                    if let Some(outcome) = ended {
+                        if matches!(outcome, Outcome::Answered(..)) {
+                            self.answered.insert(question, false);
+                        }
+                        self.news.push(Input::Ended(question, outcome));
+                        continue;
+                    }
                     self.page.insert(question, elicitation);
                     self.news.push(Input::Asked(question, Default::default()));
                 }
