@@ -6,7 +6,7 @@ use clap::builder::Styles;
 use clap::builder::styling::{AnsiColor, Style};
 use clap::{Parser, Subcommand};
 
-use crate::cmd::{demo, desk, doctor, lint, open, serve, status, wrap};
+use crate::cmd::{demo, desk, doctor, install, lint, open, serve, status, uninstall, wrap};
 
 /// Makes an MCP server's question reach a person, and the answer reach the tool
 #[derive(Debug, Parser)]
@@ -28,6 +28,8 @@ pub enum Command {
     Serve(serve::Cmd),
     Open(open::Cmd),
     Status(status::Cmd),
+    Install(install::Cmd),
+    Uninstall(uninstall::Cmd),
     Demo(demo::Cmd),
     Lint(lint::Cmd),
     Doctor(doctor::Cmd),

@@ -53,6 +53,8 @@ pub fn run() -> ExitCode {
         cli::Command::Serve(serve) => cmd::serve::run(serve),
         cli::Command::Open(open) => cmd::open::run(open),
         cli::Command::Status(status) => cmd::status::run(status),
+        cli::Command::Install(install) => cmd::install::run(install),
+        cli::Command::Uninstall(uninstall) => cmd::uninstall::run(uninstall),
         cli::Command::Desk(desk) => cmd::desk::run(desk),
     };
     result.unwrap_or_else(|error| {

@@ -1,15 +1,18 @@
-//! `midcall doctor`: what a server is like, and who would be asked what it asks.
+//! `midcall doctor`: what a server is like, and who would be asked what it asks. Without a server: which servers the
+//! clients here start, and which of them ask through Midcall.
 //!
 //! The server is started up to three times and met as a client meets it: by one that can ask
 //! people, by one that cannot, and in the newer era. None of its tools is called.
 
 mod draw;
+mod installed;
 mod json;
 mod look;
 mod peer;
 mod who;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -22,14 +25,18 @@ use crate::flag;
 use crate::route::{Profile, Routes};
 use who::Client;
 
-/// Tell what a server is like, and who would be asked what it asks
+/// Tell what a server is like, or which of your clients' servers ask through Midcall
 ///
-/// Starts the server, looks at what it says of itself and at its tools, and ends it. No tool is
+/// With a server: starts it, looks at what it says of itself and at its tools, and ends it. No tool is
 /// called. Exits with 0 if the server answers, 1 if it cannot be started or does not answer, 2 if
 /// the command line is wrong.
+///
+/// Without a server: lists the servers in your clients' configuration, those that ask through Midcall, and those
+/// that a client can't start because midcall has moved. Exits with 1 if there are such, or a file can't be read.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  midcall doctor                                              what is installed where
   midcall doctor -- npx -y @modelcontextprotocol/server-everything
   midcall doctor --client-profile goose -- uvx some-server    what Goose's users would get
   midcall doctor --ask client,model -- node server.js         as with `midcall wrap --ask`
@@ -37,7 +44,12 @@ Examples:
   midcall doctor --json -- node server.js                     for scripts: see the README")]
 pub struct Cmd {
     /// The client that would be used: codex, goose, vscode, ... or one of your own
-    #[arg(long, env = "MIDCALL_CLIENT_PROFILE", value_name = "NAME")]
+    #[arg(
+        long,
+        env = "MIDCALL_CLIENT_PROFILE",
+        value_name = "NAME",
+        requires = "server"
+    )]
     client_profile: Option<String>,
     /// Who may be asked, as for `midcall wrap`: client, page, api, model
     #[arg(
@@ -62,13 +74,24 @@ pub struct Cmd {
         value_parser = flag::locale
     )]
     locale: Locale,
+    /// Without a server: the home folder to look in, instead of yours
+    #[arg(long, env = "MIDCALL_HOME", value_name = "DIR")]
+    home: Option<PathBuf>,
     /// The server's command
-    #[arg(last = true, required = true, value_name = "SERVER")]
+    #[arg(last = true, value_name = "SERVER")]
     server: Vec<OsString>,
 }
 
+pub fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
+    match cmd.server.is_empty() {
+        true => installed::run(cmd.home.as_deref(), cmd.json, cmd.locale),
+        false => meet(cmd),
+    }
+}
+
+/// Meets a server and tells what it's like.
 #[tokio::main(flavor = "current_thread")]
-pub async fn run(cmd: Cmd) -> anyhow::Result<ExitCode> {
+async fn meet(cmd: Cmd) -> anyhow::Result<ExitCode> {
     let locale = cmd.locale;
     let profile = cmd.client_profile.as_deref().map(Profile::named);
     let profile = profile.transpose()?;

@@ -5,6 +5,7 @@ mod catalog;
 mod demo;
 mod doctor;
 mod http;
+mod install;
 mod lint;
 mod mistakes;
 mod program;
