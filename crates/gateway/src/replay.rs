@@ -167,7 +167,7 @@ impl Stage {
             }
             "p" => self.person(rest),
             "t" => self.passes(rest),
-            "g" => self.on(Input::Guest(Frame::new(format!("{rest}\n").into()))),
+            "g" => self.guest_sends(Frame::new(format!("{rest}\n").into())),
             "l" => self.on(Input::ClientLeft),
             "x" => self.on(Input::ClientGone),
             "y" => self.on(Input::ServerGone(ServerId::First, "exited".to_owned())),
@@ -195,6 +195,11 @@ impl Stage {
         self.client.sends(&frame);
         self.server.is_answered_by(&frame);
         self.on(Input::Client(frame));
+    }
+
+    fn guest_sends(&mut self, frame: Frame) {
+        self.client.sends(&frame);
+        self.on(Input::Guest(frame));
     }
 
     fn server_sends(&mut self, frame: Frame) {

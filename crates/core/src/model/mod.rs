@@ -13,7 +13,7 @@
 //! | [`AddedTool`], [`await_tool`], [`send_tool`], [`ToolList`] | the added tools, and the list that they are in |
 //! | [`Pending`], [`Waiting`] | what a call returns instead of its result |
 //! | [`ModelAnswer`] | what comes back |
-//! | [`unfit`], [`unknown_claim`], [`error`] | the results of a call that could not be done: an answer that doesn't fit, a claim that isn't known, anything else |
+//! | [`unfit`], [`unknown_claim`], [`too_many_collect`], [`error`] | the results of a call that could not be done: an answer that doesn't fit, a claim that isn't known or that too many collect by, anything else |
 //!
 //! Elsewhere: the call that waits meanwhile, which questions are open, and who may answer them
 //! (the gateway's session, `midcall-server`'s `park`).
@@ -32,4 +32,4 @@ pub use known::{KnownTools, ToolHints};
 pub use list::{ToolList, widened};
 pub use may_ask::{NotForModels, QuestionFacts, may_ask};
 pub use pending::{Pending, Waiting};
-pub use results::{error, unfit, unknown_claim};
+pub use results::{error, too_many_collect, unfit, unknown_claim};

@@ -42,6 +42,13 @@ pub fn unknown_claim() -> Value {
     )
 }
 
+/// What is answered to a claim whose result too many requests wait for.
+pub fn too_many_collect() -> Value {
+    error(
+        "Too many calls wait for this result already. Wait for one of them to return, or call again later.",
+    )
+}
+
 /// The result of a tool, as a text.
 pub(super) fn text(words: &str) -> Value {
     json!({"content": content(words)})

@@ -164,126 +164,152 @@ impl Call {
 
     /// Hears what happened to it, and says what is to be done. What can't happen in its stage changes nothing.
     pub fn on(&mut self, now: Moment, happened: Happened) -> Todo {
-        let rounds = &mut self.rounds;
-        match (&mut self.stage, happened) {
-            (Stage::Confirming | Stage::Queued, Happened::Ready) => {
+        match happened {
+            Happened::Consented { link, patience } => {
+                let links = &mut self.rounds_mut().links;
+                links.agree(link, now, patience);
+                self.followed(now)
+            }
+            Happened::Finished { link } => {
+                self.rounds_mut().links.finish(link);
+                self.followed(now)
+            }
+            Happened::Refused { link, refusal } => self.refused(link, refusal),
+            happened => match &self.stage {
+                Stage::Confirming | Stage::Queued => self.before_server(happened),
+                Stage::AtServer(_) => self.at_server(now, happened),
+                Stage::Asking { .. } => self.asking(happened),
+                Stage::Paused { .. } => self.paused(now, happened),
+                Stage::Task(_) => self.in_task(now, happened),
+                Stage::Cancelled { .. } | Stage::Done { .. } => Todo::Nothing,
+            },
+        }
+    }
+
+    fn before_server(&mut self, happened: Happened) -> Todo {
+        match happened {
+            Happened::Ready => {
                 self.stage = Stage::Queued;
                 Todo::Send
             }
-            (
-                Stage::Confirming
-                | Stage::Queued
-                | Stage::Asking { .. }
-                | Stage::Paused { .. }
-                | Stage::AtServer(_),
-                Happened::Sent(sent),
-            ) => {
-                if let Some(rounds) = rounds {
-                    rounds.links.send();
-                }
-                self.attempts = self.attempts.saturating_add(1);
-                self.becomes(Stage::AtServer(sent))
-            }
-            (Stage::Asking { .. } | Stage::Paused { .. }, Happened::NotOpen) => {
-                self.becomes(Stage::Queued)
-            }
-            (Stage::AtServer(sent), Happened::Interrupted { repeats })
-                if repeats && sent.task.is_none() =>
-            {
-                self.stage = Stage::Queued;
-                Todo::Send
-            }
-            (Stage::AtServer(_), Happened::Interrupted { .. }) => Todo::Fail(INTERRUPTED),
-            (Stage::AtServer(_), Happened::Round { state, asks, again }) => {
-                let rounds = rounds.get_or_insert_default();
+            happened => self.leaves(happened),
+        }
+    }
+
+    fn at_server(&mut self, now: Moment, happened: Happened) -> Todo {
+        let Stage::AtServer(sent) = &self.stage else {
+            return Todo::Nothing;
+        };
+        let may_move = !sent.is_again && sent.task.is_none();
+        match happened {
+            Happened::Round { state, asks, again } => {
+                let rounds = self.rounds_mut();
                 rounds.state = state;
                 rounds.answers = Answers::default();
                 let retold = rounds.links.retell(again, &mut rounds.answers);
                 self.asked(now, asks, retold)
             }
-            (Stage::AtServer(_), Happened::Links { named, error }) => {
+            Happened::Links { named, error } => {
                 self.answers_arrived();
-                let links = &mut self.rounds.get_or_insert_default().links;
-                let needs = links.named(now, named);
+                let needs = self.rounds_mut().links.named(now, named);
                 self.needs(needs, Some(error))
             }
-            (Stage::AtServer(sent), Happened::WrongEra)
-                if !sent.is_again
-                    && sent.task.is_none()
-                    && !rounds.as_ref().is_some_and(|it| it.moved) =>
-            {
-                rounds.get_or_insert_default().moved = true;
+            Happened::WrongEra if may_move && !self.has_moved() => {
+                self.rounds_mut().moved = true;
                 self.stage = Stage::Queued;
                 Todo::Send
             }
-            (Stage::AtServer(_), Happened::Task(task)) => {
+            Happened::Task(task) => {
                 self.answers_arrived();
                 self.becomes(Stage::Task(task))
             }
-            (
-                Stage::Asking { left, .. },
-                Happened::Answered {
-                    key,
-                    result,
-                    outcome,
-                },
-            ) => {
+            Happened::Interrupted { repeats: true } if sent.task.is_none() => {
+                self.stage = Stage::Queued;
+                Todo::Send
+            }
+            Happened::Interrupted { .. } => Todo::Fail(INTERRUPTED),
+            Happened::TakenBack => {
+                let (sent, until) = (sent.clone(), now + TASK_STARTS);
+                self.becomes(Stage::Cancelled { sent, until })
+            }
+            happened => self.leaves(happened),
+        }
+    }
+
+    fn has_moved(&self) -> bool {
+        self.rounds.as_ref().is_some_and(|rounds| rounds.moved)
+    }
+
+    fn asking(&mut self, happened: Happened) -> Todo {
+        let Stage::Asking { left, error } = &mut self.stage else {
+            return Todo::Nothing;
+        };
+        match happened {
+            Happened::Answered {
+                key,
+                result,
+                outcome,
+            } => {
                 *left = left.saturating_sub(1);
                 let is_last = *left == 0;
-                rounds
-                    .get_or_insert_default()
-                    .answers
-                    .add(key, result, outcome);
+                self.rounds_mut().answers.add(key, result, outcome);
                 if is_last { Todo::Send } else { Todo::Nothing }
             }
+            Happened::Unopened(end) => match error {
+                Some(error) => Todo::Unlinked(Some(error.clone()), end),
+                None => Todo::Nothing,
+            },
+            Happened::NotOpen => self.becomes(Stage::Queued),
+            happened => self.leaves(happened),
+        }
+    }
+
+    fn paused(&mut self, now: Moment, happened: Happened) -> Todo {
+        match (&self.stage, happened) {
+            (Stage::Paused { until, .. }, Happened::Due) if *until <= now => Todo::Send,
+            (_, Happened::NotOpen) => self.becomes(Stage::Queued),
+            (_, happened) => self.leaves(happened),
+        }
+    }
+
+    fn in_task(&mut self, now: Moment, happened: Happened) -> Todo {
+        match (&self.stage, happened) {
+            (Stage::Task(task), Happened::Due) if task.poll_at.is_some_and(|at| at <= now) => {
+                Todo::Poll
+            }
             (
-                Stage::Task(_),
+                _,
                 Happened::Answered {
                     key,
                     result,
                     outcome,
                 },
             ) => {
-                rounds
-                    .get_or_insert_default()
-                    .answers
-                    .add(key, result, outcome);
+                self.rounds_mut().answers.add(key, result, outcome);
                 Todo::Update
             }
-            (Stage::Task(_), Happened::Round { again, .. }) => {
-                let rounds = rounds.get_or_insert_default();
+            (_, Happened::Round { again, .. }) => {
+                let rounds = self.rounds_mut();
                 rounds.answers = Answers::default();
                 rounds.links.retell(again, &mut rounds.answers);
                 Todo::Update
             }
-            (_, Happened::Consented { link, patience }) => {
-                rounds
-                    .get_or_insert_default()
-                    .links
-                    .agree(link, now, patience);
-                self.followed(now)
-            }
-            (_, Happened::Finished { link }) => {
-                rounds.get_or_insert_default().links.finish(link);
-                self.followed(now)
-            }
-            (_, Happened::Refused { link, refusal }) => self.refused(link, refusal),
-            (
-                Stage::Asking {
-                    error: Some(error), ..
-                },
-                Happened::Unopened(end),
-            ) => Todo::Unlinked(Some(error.clone()), end),
-            (Stage::Paused { until, .. }, Happened::Due) if *until <= now => Todo::Send,
-            (Stage::Task(task), Happened::Due) if task.poll_at.is_some_and(|at| at <= now) => {
-                Todo::Poll
-            }
-            (Stage::AtServer(sent), Happened::TakenBack) => {
-                let (sent, until) = (sent.clone(), now + TASK_STARTS);
-                self.becomes(Stage::Cancelled { sent, until })
-            }
-            (Stage::Cancelled { .. } | Stage::Done { .. }, Happened::Over { .. }) => Todo::Nothing,
             (_, Happened::Over { result, until }) => self.becomes(Stage::Done { result, until }),
+            _ => Todo::Nothing,
+        }
+    }
+
+    /// What may happen wherever the work is, but in a task: the call is sent, or it is over.
+    fn leaves(&mut self, happened: Happened) -> Todo {
+        match happened {
+            Happened::Sent(sent) => {
+                if let Some(rounds) = &mut self.rounds {
+                    rounds.links.send();
+                }
+                self.attempts = self.attempts.saturating_add(1);
+                self.becomes(Stage::AtServer(sent))
+            }
+            Happened::Over { result, until } => self.becomes(Stage::Done { result, until }),
             _ => Todo::Nothing,
         }
     }

@@ -268,19 +268,11 @@ impl Session {
         request: Request,
         server: ServerId,
         declared: Option<Box<Declared>>,
-        task: Option<(Id, LegacyTask)>,
     ) -> CallId {
-        let sent = match task {
-            Some((id, task)) => Sent {
-                id,
-                is_again: false,
-                task: Some(task),
-            },
-            None => Sent {
-                id: request.id.clone(),
-                is_again: false,
-                task: None,
-            },
+        let sent = Sent {
+            id: request.id.clone(),
+            is_again: false,
+            task: None,
         };
         self.ledger
             .calls
@@ -298,7 +290,7 @@ impl Session {
         let facts = &self.servers.first.facts;
         let is_same_era = request.told == TellBy::Requests && !facts.has_rounds();
         if hands_off || (is_same_era && server == ServerId::First && !self.needs_task(&request)) {
-            let call = self.open(request, server, declared, None);
+            let call = self.open(request, server, declared);
             let mut told = None;
             if hands_off {
                 self.ledger.calls.change(call, |call| call.hands_off = true);
@@ -326,7 +318,7 @@ impl Session {
             let error = Frame::error(Some(&request.id), code::INVALID_PARAMS, told);
             return out.push(Output::ToClient(error));
         };
-        self.open(request, server, declared, None);
+        self.open(request, server, declared);
         self.tunes_log(out);
         out.push(Output::ToServer(server, told));
     }
@@ -346,34 +338,16 @@ impl Session {
             return;
         };
         let at = call.server;
-        let declared = self.declared(call).clone();
-        if at == ServerId::Second {
-            self.start_second(now, &declared, out);
-            if !self.servers.get(at).is_open() {
-                if self
-                    .servers
-                    .second
-                    .as_ref()
-                    .is_some_and(|it| matches!(it.opening, Opening::Failed))
-                {
-                    self.second_failed(now, out);
-                }
-                return;
-            }
+        if at == ServerId::Second && !self.opens_second(now, id, out) {
+            return;
         }
         let Some(call) = self.ledger.calls.get(id) else {
             return;
         };
         let is_first = matches!(call.stage(), Stage::Confirming | Stage::Queued);
         let is_task = self.needs_task(&call.request) && at == ServerId::First;
-        let task = is_task
-            .then(|| {
-                call.request
-                    .bytes
-                    .as_ref()
-                    .and_then(server::legacy::as_task)
-            })
-            .flatten();
+        let bytes = call.request.bytes.as_ref().filter(|_| is_task);
+        let task = bytes.and_then(server::legacy::as_task);
         let is_sent_as_task = task.is_some(); // Else the client makes a task of it by itself.
         // The server has answered the first of them, and no id may be used twice.
         let is_free = self.ledger.calls.at_server(at, &call.request.id).is_none();
@@ -382,11 +356,9 @@ impl Session {
             false => self.own_ids.fresh(),
         };
         let facts = &self.servers.get(at).facts;
-        let frame = match task.is_some() {
-            true => {
-                task.map(|task| server::legacy::call(call.request.told, &task).with_id(&server_id))
-            }
-            false => server::again(facts, call, &server_id, &self.offer(call)),
+        let frame = match task {
+            Some(task) => Some(server::legacy::call(call.request.told, &task).with_id(&server_id)),
+            None => server::again(facts, call, &server_id, &self.offer(call)),
         };
         let Some(frame) = frame else {
             let told = "midcall: the params can't be read, so they can't be said in the other era";
@@ -404,6 +376,21 @@ impl Session {
         self.tunes_log(out);
         self.tells(id, Output::ToServer(at, frame), Held::Server, out);
         self.answers_sent(id, out);
+    }
+
+    /// Opens the second process for a call; false if the call has to wait for it.
+    fn opens_second(&mut self, now: Moment, call: CallId, out: Out<'_>) -> bool {
+        let declared = self.ledger.calls.get(call);
+        let declared = declared.map(|call| self.declared(call).clone());
+        self.start_second(now, &declared.unwrap_or_default(), out);
+        if self.servers.get(ServerId::Second).is_open() {
+            return true;
+        }
+        let second = self.servers.second.as_ref();
+        if second.is_some_and(|it| matches!(it.opening, Opening::Failed)) {
+            self.second_failed(now, out);
+        }
+        false
     }
 
     /// Does what a call needs next.

@@ -49,7 +49,7 @@ impl Session {
         });
         self.client.opened = opened.or(self.client.opened.take());
         let request = self.request(now, frame, id.clone(), "initialize", members);
-        self.open(request, ServerId::First, None, None);
+        self.open(request, ServerId::First, None);
         let told = told.unwrap_or_else(|| frame.clone());
         out.push(Output::ToServer(ServerId::First, told));
     }

@@ -562,28 +562,29 @@ impl Session {
             self.tells(id, Output::ToClient(result), Held::Result { is_guest }, out);
         }
         let left = self.left_in(id);
-        if self
-            .ledger
-            .calls
-            .get(id)
-            .is_some_and(|call| call.audience.has_names())
-        {
-            let over = Happened::Over {
-                result: response.kept(),
-                until: now + KEPT,
-            };
-            self.ledger.calls.change(id, |call| {
-                call.audience.all_leave();
-                call.audience.has_result = has_result;
-                call.on(now, over)
-            });
-            for surplus in self.ledger.calls.surplus() {
-                self.ledger.calls.close(surplus);
-            }
-        } else {
-            self.ledger.calls.close(id);
-        }
+        self.is_over(now, id, &response, has_result);
         self.ask_elsewhere(now, left, out);
+    }
+
+    /// Keeps the result of a call for those who may come for it; else the call is forgotten.
+    fn is_over(&mut self, now: Moment, id: CallId, response: &Frame, has_result: bool) {
+        let call = self.ledger.calls.get(id);
+        if !call.is_some_and(|call| call.audience.has_names()) {
+            self.ledger.calls.close(id);
+            return;
+        }
+        let over = Happened::Over {
+            result: response.kept(),
+            until: now + KEPT,
+        };
+        self.ledger.calls.change(id, |call| {
+            call.audience.all_leave();
+            call.audience.has_result = has_result;
+            call.on(now, over)
+        });
+        for surplus in self.ledger.calls.surplus() {
+            self.ledger.calls.close(surplus);
+        }
     }
 
     /// A final response as the client gets it, if that differs for another reason than its era.

@@ -6,11 +6,10 @@ use midcall_core::wire::{code, member};
 use super::save::Held;
 use super::{Out, Output, Session};
 use crate::call::{
-    AtClient, Call, CallId, Declared, Name, Named, Place, QuestionId, Stage, TellBy, Waiter, What,
-    digest,
+    AtClient, Call, CallId, Declared, Name, Named, Place, QuestionId, TellBy, Waiter, What, digest,
 };
 use crate::frame::{Frame, Id, Members, Object};
-use crate::leg::client::{self, modern};
+use crate::leg::client::modern;
 
 /// What is answered to a state that isn't good for a call. Whatever is wrong with it, that looks the same from outside.
 pub fn invalid_state(id: &Id) -> Frame {
@@ -61,19 +60,10 @@ impl Session {
         let Some(call) = call.filter(is_meant) else {
             return out.push(Output::ToClient(invalid_state(&waiter.id)));
         };
-        if let Stage::Done { result, .. } = call.stage() {
-            let told = client::result(&call.request, result, &waiter.id);
-            self.tells(
-                id,
-                Output::ToClient(told),
-                Held::Result { is_guest: false },
-                out,
-            );
-            let got = |call: &mut Call| call.audience.has_result = true;
-            self.ledger.calls.change(id, got);
+        let is_last = call.audience.is_last_state(state);
+        if self.hands_out(id, &waiter, out) {
             return;
         }
-        let is_last = call.audience.is_last_state(state);
         let replaced = self.ledger.calls.change(id, |call| {
             let replaced = call.audience.maker().map(|waiter| waiter.id.clone());
             if let Some(replaced) = &replaced {
@@ -91,6 +81,18 @@ impl Session {
                 told,
             )));
         }
+        self.hears_responses(now, (id, is_last), frame, out);
+        self.ledger.untold.push(id);
+    }
+
+    /// Hears the answers that a client brings with a call.
+    fn hears_responses(
+        &mut self,
+        now: Moment,
+        (id, is_last): (CallId, bool),
+        frame: &Frame,
+        out: Out<'_>,
+    ) {
         let peeked = frame.peek();
         let responses = peeked.and_then(|(_, members)| Object::read(members.responses?));
         let responses = responses.unwrap_or_default();
@@ -107,7 +109,6 @@ impl Session {
                     .change(question, |question| set_told(&mut question.place, false));
             }
         }
-        self.ledger.untold.push(id);
     }
 
     /// The questions that the client was told in a call, and by which keys.

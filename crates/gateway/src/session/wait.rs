@@ -302,25 +302,35 @@ impl Session {
         }
     }
 
+    /// Gives a request the result of a call; false if there is none yet.
+    pub(super) fn hands_out(&mut self, id: CallId, waiter: &Waiter, out: Out<'_>) -> bool {
+        let Some(call) = self.ledger.calls.get(id) else {
+            return false;
+        };
+        let Stage::Done { result, .. } = call.stage() else {
+            return false;
+        };
+        let told = client::result(&call.request, result, &waiter.id);
+        let is_guest = waiter.is_guest;
+        self.tells(id, Output::ToClient(told), Held::Result { is_guest }, out);
+        let got = |call: &mut Call| call.audience.has_result = true;
+        self.ledger.calls.change(id, got);
+        true
+    }
+
     /// A request waits for the result of a call, or is told what came up in it.
     pub(super) fn joins(&mut self, call: Option<CallId>, waiter: Waiter, out: Out<'_>) {
         let id = waiter.id.clone();
         let found = call.and_then(|call| Some((call, self.ledger.calls.get(call)?)));
-        let Some((call_id, call)) = found.filter(|(_, call)| call.audience.has_room()) else {
+        let Some((call_id, call)) = found else {
             let unknown = Frame::result(&id, &midcall_core::model::unknown_claim());
             return self.reply(unknown, out);
         };
-        if let Stage::Done { result, .. } = call.stage() {
-            let told = client::result(&call.request, result, &id);
-            let is_guest = waiter.is_guest;
-            self.tells(
-                call_id,
-                Output::ToClient(told),
-                Held::Result { is_guest },
-                out,
-            );
-            let got = |call: &mut Call| call.audience.has_result = true;
-            self.ledger.calls.change(call_id, got);
+        if !call.audience.has_room() {
+            let told = midcall_core::model::too_many_collect();
+            return self.reply(Frame::result(&id, &told), out);
+        }
+        if self.hands_out(call_id, &waiter, out) {
             return;
         }
         if let Some(question) = self.to_be_told(call_id) {

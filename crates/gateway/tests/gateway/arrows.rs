@@ -215,6 +215,7 @@ pub fn sources(module: &str) -> Vec<PathBuf> {
             let path = entry.unwrap().path();
             let is_test = path.ends_with("stories")
                 || path.ends_with("stories.rs")
+                || path.ends_with("tests.rs")
                 || path.ends_with("world.rs");
             match path.is_dir() {
                 _ if is_test => {}

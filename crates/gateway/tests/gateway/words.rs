@@ -71,8 +71,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap();
     let mut found = Vec::new();
     for path in entries.map(|entry| entry.unwrap().path()) {
-        let is_test =
-            path.ends_with("stories") || path.ends_with("stories.rs") || path.ends_with("world.rs");
+        let is_test = path.ends_with("stories")
+            || path.ends_with("stories.rs")
+            || path.ends_with("tests.rs")
+            || path.ends_with("world.rs");
         match path.is_dir() {
             _ if is_test => {}
             true => found.extend(files(&path)),

@@ -402,3 +402,22 @@ fn the_tool_is_listed_to_those_who_need_it_and_to_nobody_else() {
         assert_eq!(world.told_server()["id"], 2);
     }
 }
+
+#[test]
+fn too_many_that_collect_one_result_are_told_so() {
+    let mut world = asked();
+    passes(&mut world, HOLD);
+    let claim = claim(&told(&mut world)[0]);
+    for id in 0..16 {
+        collects(&mut world, 100 + id, &claim, Some(600.0));
+    }
+    assert!(told(&mut world).is_empty(), "they wait");
+    collects(&mut world, 200, &claim, Some(600.0));
+    let refused = told(&mut world);
+    assert_eq!(
+        refused[0]["result"],
+        midcall_core::model::too_many_collect()
+    );
+    world.server(json!({"jsonrpc": "2.0", "id": 1, "result": {"content": []}}));
+    assert_eq!(told(&mut world).len(), 16, "each of the others has it");
+}
