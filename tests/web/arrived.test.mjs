@@ -62,7 +62,8 @@ test("the history says what the person saw, with a sign for each outcome", async
   const second = await desk.ask(PUBLISH, { server: "reports" });
   await button(page, "Decline").click();
   await desk.ended(second);
-  const third = await desk.ask(PUBLISH, { server: "reports" });
+  const third = await desk.ask({ ...PUBLISH, message: "Publish it again?" }, { server: "reports" });
+  await dialog(page).getByText("Publish it again?").waitFor(); // not the one before
   await calm(page);
   await page.keyboard.press("Escape");
   await desk.ended(third);

@@ -9,7 +9,7 @@ const question = (page, locale = "en-US") => page.getByRole("dialog").getByText(
 const more = (page) => part(page, "more").click();
 
 for (const [how, act] of [["Esc", (page) => page.keyboard.press("Escape")], ["the close button", (page) => part(page, "close").click()]]) {
-  test(`${how} asks before it discards, and a second one cancels`, async () => {
+  test(`${how} asks before it discards, and Esc then cancels`, async () => {
     const page = await asking(CITY);
     await page.getByLabel("City").fill("Lisbon");
     await act(page);
@@ -18,7 +18,9 @@ for (const [how, act] of [["Esc", (page) => page.keyboard.press("Escape")], ["th
     assert.equal(await focused(page), "Keep editing", "on the safe choice");
     assert.match((await told(page, ".keep")).description, /Discard what you typed\? Canceling tells the server/);
     assert.equal(await part(page, "accept").count(), 0, "one question at a time");
-    await act(page);
+    if (how !== "Esc") await act(page); // a double click is one click
+    assert.deepEqual(await fired(page), []);
+    await page.keyboard.press("Escape");
     assert.deepEqual(await answer(page), { action: "cancel" });
   });
 }

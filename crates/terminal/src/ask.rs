@@ -30,8 +30,8 @@ pub enum AskError {
     Ended,
 }
 
-/// How long keys are ignored after a question was taken from under a person's hands; a key makes it longer. What was
-/// meant for that question must not answer the next.
+/// How long keys are ignored after a question has ended; a key makes it longer. What was meant for that question, such as
+/// a key that is held down, must not answer the next.
 const STRAY: Duration = Duration::from_millis(700);
 
 /// Asks a person one question, and waits until they have answered it or `news` says that it is closed.
@@ -59,9 +59,7 @@ pub async fn ask(
     };
     match run(terminal, options, news, face).await? {
         End::Asked(outcome) => {
-            if matches!(outcome, Outcome::Closed(_)) {
-                terminal.taken = Some(Instant::now());
-            }
+            terminal.taken = Some(Instant::now());
             Ok(outcome)
         }
         End::Followed(_) => unreachable!("only `opened` follows a link"),
@@ -79,6 +77,7 @@ pub async fn opened(
     if matches!(question.wanted, midcall_core::Wanted::Form(_)) {
         return Ok(Followed::Finished);
     }
+    terminal.taken = None; // It is still the same question.
     let face = |look: Look, size| match options.plain {
         true => {
             let (plain, effects) = Plain::opened(question, look, None, size);
@@ -90,7 +89,10 @@ pub async fn opened(
         ),
     };
     match run(terminal, options, news, face).await? {
-        End::Followed(followed) => Ok(followed),
+        End::Followed(followed) => {
+            terminal.taken = Some(Instant::now());
+            Ok(followed)
+        }
         End::Asked(_) => unreachable!("a link that was opened is only followed"),
     }
 }

@@ -170,7 +170,11 @@ impl Page {
             true => (self.focus + 1).saturating_sub(room),
             false => 0,
         };
-        let cursor = self.cursor.map(|(row, column)| (row - top, column));
+        // What is focused may push the line with the cursor off the screen.
+        let cursor = self.cursor.and_then(|(row, column)| {
+            let row = row.checked_sub(top).filter(|row| *row < room)?;
+            Some((row, column))
+        });
         let mut lines: Vec<Line> = self.lines.into_iter().skip(top).take(room).collect();
         lines.append(&mut self.foot);
         Screen { lines, cursor }

@@ -54,7 +54,7 @@ export class McpElicitationElement extends HTMLElement {
   }
 
   #root = this.attachShadow({ mode: "open" });
-  #dialog = new Dialog(() => this.#leave());
+  #dialog = new Dialog(() => this.#leave(true));
   #note = new Note(() => {
     this.dismiss();
     this.#fire("elicitation-closed");
@@ -341,10 +341,14 @@ export class McpElicitationElement extends HTMLElement {
     return Promise.all([load(["review"]), locale.load(this.#voice.tag)]).catch(() => {}); // tried again on the next click
   }
 
-  /** Esc and the close button. While an answer is on its way they only stop the waiting. */
-  #leave() {
+  /**
+   * Esc and the close button. While an answer is on its way they only stop the waiting. A double click is one click, so
+   * only a second Esc discards what was typed.
+   * @param {boolean} [isKey]  by Esc
+   */
+  #leave(isKey = false) {
     if (this.#dialog.busy) this.#dialog.close();
-    else if (this.#asked.second === "discard" || this.opened || !this.#asked.isDirty) this.cancel();
+    else if ((isKey && this.#asked.second === "discard") || this.opened || !this.#asked.isDirty) this.cancel();
     else this.#ask("discard");
   }
 
@@ -423,7 +427,8 @@ export class McpElicitationElement extends HTMLElement {
 
   /** An Enter meant for something else must not send a form nobody has looked at. @param {KeyboardEvent} event */
   #entered(event) {
-    if (event.key !== "Enter" || this.#asked.filling?.touched || event.defaultPrevented || !(event.target instanceof HTMLInputElement)) return;
+    if (event.key !== "Enter" || event.defaultPrevented || !(event.target instanceof HTMLInputElement)) return;
+    if (this.#asked.filling?.touched && !this.hasAttribute("destructive")) return; // what destroys takes its own button
     event.preventDefault();
   }
 

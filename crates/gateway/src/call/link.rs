@@ -212,6 +212,10 @@ impl Links {
 
     /// The server answered the call with an error that names these.
     pub fn named(&mut self, now: Moment, named: Vec<NamedLink>) -> Needs {
+        // Looking for so many would take long.
+        if named.len() > MOST {
+            return Needs::End(LinkEnd::TooMany);
+        }
         let known = self.known(&named);
         let new = known.iter().filter(|at| at.is_none()).count();
         if self.all.len() + new > MOST {

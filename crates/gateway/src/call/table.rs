@@ -70,21 +70,27 @@ struct Sweeps {
     due: BTreeSet<(Moment, CallId)>,
     /// Those that are over, by until when their results are kept.
     done: BTreeSet<(Moment, CallId)>,
-    /// How long these results are together.
-    bytes: usize,
-    /// How many aren't over.
-    open: usize,
-    /// How many of these a legacy client was told to collect the results of.
-    let_go: usize,
-    /// How many were taken back and may still be answered.
-    cancelled: usize,
     /// Those that aren't over and needed links followed.
     linked: BTreeSet<CallId>,
-    /// How many of these pause because a person is busy with what a link leads to.
-    await_links: usize,
     /// Those whose clients wait and want to read a server's log, the one that wants most first.
     loud: BTreeSet<(ServerId, LogLevel, CallId)>,
-    /// How many want to hear of progress, be they told to come back or not.
+    counts: Counts,
+}
+
+/// How many calls there are of each kind.
+#[derive(Default, PartialEq, Debug)]
+struct Counts {
+    /// How long the results are together that are kept.
+    bytes: usize,
+    /// Those that aren't over.
+    open: usize,
+    /// Those of these whose results a legacy client was told to collect.
+    let_go: usize,
+    /// Those of these that pause because a person is busy with what a link leads to.
+    await_links: usize,
+    /// Those that were taken back and may still be answered.
+    cancelled: usize,
+    /// Those of which somebody wants to hear progress, be they told to come back or not.
     followed: usize,
 }
 
@@ -340,7 +346,7 @@ impl Calls {
 
     /// The oldest results of which there are too many.
     pub fn surplus(&self) -> Vec<CallId> {
-        let (mut left, mut bytes) = (self.sweeps.done.len(), self.sweeps.bytes);
+        let (mut left, mut bytes) = (self.sweeps.done.len(), self.sweeps.counts.bytes);
         let mut surplus = Vec::new();
         for (_, id) in &self.sweeps.done {
             if left <= 1 || (left <= MOST_DONE && bytes <= MOST_DONE_BYTES) {
@@ -356,22 +362,22 @@ impl Calls {
 
     /// How many aren't over.
     pub fn open_count(&self) -> usize {
-        self.sweeps.open
+        self.sweeps.counts.open
     }
 
     /// How many legacy clients were told to collect the result of.
     pub fn let_go(&self) -> usize {
-        self.sweeps.let_go
+        self.sweeps.counts.let_go
     }
 
     /// How many were taken back and may still be answered.
     pub fn cancelled(&self) -> usize {
-        self.sweeps.cancelled
+        self.sweeps.counts.cancelled
     }
 
     /// True if a person is busy with what a link leads to, and a call pauses for that.
     pub fn await_links(&self) -> bool {
-        self.sweeps.await_links > 0
+        self.sweeps.counts.await_links > 0
     }
 
     /// The link that a server calls so, and the call that needed it followed.
@@ -394,7 +400,7 @@ impl Calls {
 
     /// True if some client that waits wants to hear of progress.
     pub fn are_followed(&self) -> bool {
-        self.sweeps.followed > 0
+        self.sweeps.counts.followed > 0
     }
 
     /// Compares the indexes with what they are made of.
@@ -501,17 +507,14 @@ impl Sweeps {
     fn add(&mut self, id: CallId, call: &Call) {
         self.held.extend(held(call).map(|since| (since, id)));
         self.due.extend(call.due().map(|at| (at, id)));
-        if let Stage::Done { result, until } = call.stage() {
+        if let Stage::Done { until, .. } = call.stage() {
             self.done.insert((*until, id));
-            self.bytes += result.len();
         }
-        self.open += usize::from(call.is_open());
-        self.let_go += usize::from(is_let_go(call));
-        self.cancelled += usize::from(matches!(call.stage(), Stage::Cancelled { .. }));
         self.linked.extend(is_linked(call).then_some(id));
-        self.await_links += usize::from(call.awaits_link());
         self.loud.extend(loud(id, call));
-        self.followed += followed(call);
+        for (count, of_call) in self.counts.each(call) {
+            *count += of_call;
+        }
     }
 
     fn remove(&mut self, id: CallId, call: &Call) {
@@ -521,21 +524,36 @@ impl Sweeps {
         if let Some(at) = call.due() {
             self.due.remove(&(at, id));
         }
-        if let Stage::Done { result, until } = call.stage() {
+        if let Stage::Done { until, .. } = call.stage() {
             self.done.remove(&(*until, id));
-            self.bytes -= result.len();
         }
-        self.open -= usize::from(call.is_open());
-        self.let_go -= usize::from(is_let_go(call));
-        self.cancelled -= usize::from(matches!(call.stage(), Stage::Cancelled { .. }));
         if is_linked(call) {
             self.linked.remove(&id);
         }
-        self.await_links -= usize::from(call.awaits_link());
         if let Some(loud) = loud(id, call) {
             self.loud.remove(&loud);
         }
-        self.followed -= followed(call);
+        for (count, of_call) in self.counts.each(call) {
+            *count -= of_call;
+        }
+    }
+}
+
+impl Counts {
+    /// Each count, and what a call adds to it.
+    fn each(&mut self, call: &Call) -> [(&mut usize, usize); 6] {
+        let (bytes, is_cancelled) = match call.stage() {
+            Stage::Done { result, .. } => (result.len(), false),
+            stage => (0, matches!(stage, Stage::Cancelled { .. })),
+        };
+        [
+            (&mut self.bytes, bytes),
+            (&mut self.open, call.is_open().into()),
+            (&mut self.let_go, is_let_go(call).into()),
+            (&mut self.await_links, call.awaits_link().into()),
+            (&mut self.cancelled, is_cancelled.into()),
+            (&mut self.followed, followed(call)),
+        ]
     }
 }
 

@@ -30,6 +30,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 
 use crate::cmd::paper::print;
+use crate::unseen::one_line;
 pub use apply::Hand;
 use apply::Job;
 pub use client::CLIENTS;
@@ -286,7 +287,7 @@ pub fn confirmed(flags: &Flags, list: &List<'_>, count: usize) -> anyhow::Result
 
 /// Tells why a file wasn't changed.
 pub fn tell(list: &List<'_>, found: &Found, trouble: &trouble::Trouble) {
-    let path = list.home.show(&found.path);
+    let path = one_line(&list.home.show(&found.path), 1_000);
     eprintln!("midcall: {path}: {}", trouble.say(list.locale));
 }
 

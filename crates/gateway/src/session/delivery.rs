@@ -13,7 +13,7 @@ use midcall_desk::Lost;
 
 use super::save::Held;
 use super::{Out, Output, Session};
-use crate::call::{CallId, Origin, Question, QuestionId, ServerId, Stage, WantedBy, Way};
+use crate::call::{Call, CallId, Origin, Question, QuestionId, ServerId, Stage, WantedBy, Way};
 use crate::frame::Id;
 
 impl Session {
@@ -69,10 +69,16 @@ impl Session {
                     None => self.answers_end(call, Lost::Dropped, out),
                 }
             }
+            // The server is looking whether the link is done: what it says next is for this answer, too.
+            WantedBy::Link(call, _) if self.is_at_server(call) => self.answers_sent(call, out),
             WantedBy::Approval(_) | WantedBy::Link(..) | WantedBy::Sampling(..) => {}
         }
         let surplus = self.ledger.receipts.surplus();
         out.extend(surplus.map(Output::Unknown));
+    }
+
+    fn is_at_server(&self, call: CallId) -> bool {
+        self.ledger.calls.get(call).is_some_and(Call::is_at_server)
     }
 
     /// Waits for the call that an answer was for, if that may still come back.

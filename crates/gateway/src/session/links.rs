@@ -176,7 +176,7 @@ impl Session {
             let is_wanted = links
                 .zip(at)
                 .is_some_and(|(rounds, (_, at))| wants(&rounds.links, at));
-            !is_wanted && !self.completes(*question, id, out)
+            !is_wanted && !self.completes(*question, id, false, out)
         });
         self.end_questions(now, id, questions, Withdrawn::ByServer, out);
         self.renews_links(id, out);
@@ -222,13 +222,23 @@ impl Session {
         }
     }
 
-    /// Closes the question of a link that somebody opened for a call, because it has served its purpose.
-    pub(super) fn completes(&mut self, id: QuestionId, call: CallId, out: Out<'_>) -> bool {
+    /// Closes the question of a link that somebody opened for a call, because it has served its purpose, or the call is
+    /// over. A round has had its answer: as long as the call goes on, the question stays an opened one, or its end would
+    /// count as the answer to another.
+    pub(super) fn completes(
+        &mut self,
+        id: QuestionId,
+        call: CallId,
+        is_over: bool,
+        out: Out<'_>,
+    ) -> bool {
         let by = self.ledger.questions.change(id, |question| {
             let by = question
                 .opened_by()
                 .filter(|_| question.wanted_by.call() == Some(call))?;
-            question.place = Place::Desk(DeskState::Leaving);
+            if is_over || !matches!(question.wanted_by, WantedBy::Round(..)) {
+                question.place = Place::Desk(DeskState::Leaving);
+            }
             Some(by)
         });
         out.extend(by.flatten().map(|by| Output::Complete(id, by)));
@@ -382,25 +392,36 @@ impl Session {
         }
         let is_meant = |it: &Question| it.is_at_desk() && it.link_name() == Some(name);
         let found = self.ledger.questions.iter().find(|(_, it)| is_meant(it));
-        let found = found.map(|(id, it)| (id, it.opened_by(), it.wanted_by.call()));
-        let Some((id, opened_by, call)) = found else {
+        let Some((id, opened_by)) = found.map(|(id, it)| (id, it.opened_by())) else {
             return false;
         };
         match opened_by {
             Some(by) => out.push(Output::Complete(id, by)),
-            // It isn't on the desk yet.
-            None if self.unasks(call, id) => {
-                self.ended(now, id, Outcome::Withdrawn(Withdrawn::ByServer), out);
-            }
-            // Nobody has opened it here, so nobody has said yes.
-            None => {
-                self.ledger.questions.change(id, |question| {
-                    question.place = Place::Desk(DeskState::Leaving)
-                });
-                out.push(Output::Withdraw(id, Withdrawn::ByServer));
-            }
+            None => self.takes_back_link(now, id, out),
         }
         true
+    }
+
+    fn is_for_round(&self, question: QuestionId) -> bool {
+        let question = self.ledger.questions.get(question);
+        question.is_some_and(|question| matches!(question.wanted_by, WantedBy::Round(..)))
+    }
+
+    /// Takes a link back that nobody has opened here, so nobody has said yes.
+    fn takes_back_link(&mut self, now: Moment, id: QuestionId, out: Out<'_>) {
+        let Some(question) = self.ledger.questions.get(id) else {
+            return;
+        };
+        let (is_at_desk, call) = (question.is_at_desk(), question.wanted_by.call());
+        // It isn't on the desk, or not yet.
+        if !is_at_desk || self.unasks(call, id) {
+            let gone = Outcome::Withdrawn(Withdrawn::ByServer);
+            return self.end_question(now, id, gone, out);
+        }
+        self.ledger.questions.change(id, |question| {
+            question.place = Place::Desk(DeskState::Leaving);
+        });
+        out.push(Output::Withdraw(id, Withdrawn::ByServer));
     }
 
     /// What a link was for is done that a call needs.
@@ -412,6 +433,10 @@ impl Session {
         match (question, opened_by) {
             // Whoever has it open says so by that.
             (Some(id), Some(by)) => return out.push(Output::Complete(id, by)),
+            // A round waits for an answer, whatever becomes of the link.
+            (Some(id), None) if self.is_for_round(id) => {
+                return self.takes_back_link(now, id, out);
+            }
             // It was followed elsewhere, and the call needs no more than that.
             (Some(id), None) => {
                 self.drop_question(id, Withdrawn::ByServer, out);

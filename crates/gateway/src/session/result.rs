@@ -351,7 +351,7 @@ impl Session {
     fn round(&mut self, now: Moment, id: CallId, mut round: InputRequiredResult, out: Out<'_>) {
         let state = round.request_state.take();
         let (wants, again) = self.wants(id, round);
-        if self.ledger.questions.len() + wants.len() > MOST_QUESTIONS {
+        if self.ledger.questions.len() + wants.len() + again.len() > MOST_QUESTIONS {
             return self.fail(now, id, "midcall: the server asks too much at once", out);
         }
         let happened = Happened::Round {
@@ -534,7 +534,7 @@ impl Session {
         self.answers_end(id, Lost::CallEnded, out);
         let mut questions = self.ledger.questions_of(id);
         if is_result {
-            questions.retain(|question| !self.completes(*question, id, out));
+            questions.retain(|question| !self.completes(*question, id, true, out));
         }
         self.end_questions(now, id, questions, Withdrawn::ByServer, out);
         let Some(call) = self.ledger.calls.get(id) else {

@@ -250,7 +250,7 @@ impl Session {
         match modern::task_round(wanted) {
             Ok(round) => {
                 let (wants, again) = self.wants(id, round);
-                if self.ledger.questions.len() + wants.len() > MOST_QUESTIONS {
+                if self.ledger.questions.len() + wants.len() + again.len() > MOST_QUESTIONS {
                     return self.fail(now, id, "midcall: the server asks too much at once", out);
                 }
                 let happened = Happened::Round {

@@ -219,11 +219,12 @@ fn wrapped(content: &Content) -> Vec<Names> {
     recorded.iter().filter(is_wrapped).cloned().collect()
 }
 
-/// True if there is a record of a file in which nothing is wrapped.
+/// True if there is a record of a file that is as it was before. What became of another one isn't known, so its copy stays.
 fn is_idle(content: &Content) -> bool {
     let entries = content.document.entries();
     let is_wrapped = entries
         .iter()
         .any(|entry| matches!(entry.start, Start::Wrapped { .. }));
-    content.kept.is_some() && wrapped(content).is_empty() && !is_wrapped
+    let is_as_before = |kept: &Kept| kept.before == content.source.bytes();
+    content.kept.as_ref().is_some_and(is_as_before) && wrapped(content).is_empty() && !is_wrapped
 }

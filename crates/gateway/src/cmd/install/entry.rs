@@ -281,6 +281,10 @@ fn remote(entry: &Node, shape: &Shape, name: &str) -> Start {
     }
     // A client fills in `${…}` before it uses what stands there, in the environment as in a header.
     let is_template = url.contains("${") || url.contains("{env:");
+    // Everybody on this machine can read the arguments of a process.
+    if holds_key(url) {
+        return Start::Other(Reason::Headers);
+    }
     if !is_template && Target::of(url, headers.clone(), None).is_err() {
         return Start::Other(Reason::Headers);
     }
@@ -369,4 +373,11 @@ impl Start {
             Self::Other(_) => String::new(),
         }
     }
+}
+
+/// True if an address may hold a key: it has a query, or a user's name or password.
+fn holds_key(url: &str) -> bool {
+    let parsed = Url::parse(url);
+    url.contains('?')
+        || parsed.is_ok_and(|url| !url.username().is_empty() || url.password().is_some())
 }

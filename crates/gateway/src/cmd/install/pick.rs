@@ -9,6 +9,7 @@ use midcall_core::catalog::Locale;
 use super::client::{CLIENTS, Client};
 use super::scan::Found;
 use crate::flag;
+use crate::unseen::one_line;
 
 /// The flags that `install` and `uninstall` share.
 #[derive(Debug, clap::Args)]
@@ -103,10 +104,7 @@ impl Flags {
             Some(name) if known.is_empty() => {
                 bail!("there is no server {name:?}: no client here has any")
             }
-            Some(name) => bail!(
-                "there is no server {name:?}: choose from {}",
-                known.join(", ")
-            ),
+            Some(name) => bail!("there is no server {name:?}: choose from {}", shown(&known)),
             None => Ok(()),
         }
     }
@@ -165,6 +163,12 @@ fn line(question: &str) -> io::Result<Option<String>> {
         }
         _ => Ok(Some(line.trim().to_owned())),
     }
+}
+
+/// Names from files of others, with nothing in them that a terminal would obey.
+fn shown(names: &[String]) -> String {
+    let names = names.iter().map(|name| one_line(name, 40));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -268,6 +268,36 @@ fn finished_while_the_server_looks_is_heard_soon() {
 }
 
 #[test]
+fn finished_while_the_server_looks_has_arrived_if_that_succeeds() {
+    let mut world = page_needs_a_link();
+    world.follows(1, PAGE);
+    let mut sign_in = SignIn::begins(&world);
+    sign_in.lasts(&mut world, 14, minted_error);
+    world.passes(Duration::from_secs(1));
+    let looks = world.told_server();
+    world.ends(1, finished());
+    assert_eq!(world.told_of_answers(), [(1, Sent)]);
+    world.server(done(&looks["id"]));
+    assert_eq!(world.told_of_answers(), [(1, Yes)]);
+    assert_eq!(world.told_client()["result"]["x"], 1);
+}
+
+#[test]
+fn an_error_that_names_one_link_again_and_again_is_refused_at_once() {
+    let mut world = page_needs_a_link();
+    world.follows(1, PAGE);
+    let mut sign_in = SignIn::begins(&world);
+    sign_in.lasts(&mut world, 14, minted_error);
+    world.passes(Duration::from_secs(1));
+    let looks = world.told_server();
+    let mut error = minted_error(&looks["id"], 1);
+    let link = error["error"]["data"]["elicitations"][0].clone();
+    error["error"]["data"]["elicitations"] = vec![link; 100_000].into();
+    world.server(error);
+    assert_eq!(world.told_client()["error"]["code"], -32603);
+}
+
+#[test]
 fn a_modern_server_hears_the_accept_at_once_and_the_same_link_again_slowly() {
     // The client opens it, or the page.
     for (ask, capabilities) in [
