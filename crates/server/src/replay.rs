@@ -76,6 +76,11 @@
 //! Without a store, a tool that was parked in one process knows nothing of the same call in another: it
 //! waits until its question's time is over, and hears that nobody answered.
 //!
+//! With a store, two things don't hold yet. Between an effect and the call's next question, the store knows the
+//! effect by its name only, and not for which words of a question it happened: if the process ends just then, a
+//! tool that now words that question differently asks again, and gets what the effect gave before. And a retry
+//! that a process took and didn't finish makes the tool run again, even after its state has expired.
+//!
 //! A client that asks by [`Live`] requests needs its connection, and a [model] its process: their calls
 //! are never replayed.
 //!
