@@ -104,8 +104,8 @@ fn it_closes_while_the_person_types() {
 #[test]
 fn it_closes_when_the_time_is_up() {
     for mode in [
-        &["--timeout", "2", TEXT][..],
-        &["--plain", "--timeout", "2", TEXT],
+        &["--timeout", "5", TEXT][..],
+        &["--plain", "--timeout", "5", TEXT],
     ] {
         let person = start(mode);
         person.sees("Closing in ");
