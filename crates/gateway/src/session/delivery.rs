@@ -69,8 +69,12 @@ impl Session {
                     None => self.answers_end(call, Lost::Dropped, out),
                 }
             }
-            // The server is looking whether the link is done: what it says next is for this answer, too.
-            WantedBy::Link(call, _) if self.is_at_server(call) => self.answers_sent(call, out),
+            // The server is looking whether the link is done: what it says next is for this answer, too, though no
+            // message brings it.
+            WantedBy::Link(call, _) if self.is_at_server(call) => {
+                let sent = self.ledger.receipts.send(call);
+                out.extend(sent.into_iter().map(Output::Sent));
+            }
             WantedBy::Approval(_) | WantedBy::Link(..) | WantedBy::Sampling(..) => {}
         }
         let surplus = self.ledger.receipts.surplus();
