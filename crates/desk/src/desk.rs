@@ -155,8 +155,9 @@ impl<S: Store, P: Post> Desk<S, P> {
             .await
     }
 
-    /// The same, for a question that another process may have asked by this name before: then it is the same question, and
-    /// the ticket is of that, however it ended meanwhile. Whoever waited for it until now waits in vain.
+    /// Asks a question under an id that the caller chose. If a ticket with this id exists, because another process asked
+    /// the question before, the caller takes that ticket over, even if it has ended meanwhile. Only the new caller gets
+    /// the outcome.
     pub async fn ask_as(
         &self,
         id: TicketId,

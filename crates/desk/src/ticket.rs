@@ -86,7 +86,7 @@ impl Drop for Ticket {
             return;
         }
         let outcome = match self.outcome.try_recv() {
-            // The desk has left it to somebody else.
+            // Another process has taken the ticket over.
             Err(TryRecvError::Closed) => return,
             Err(TryRecvError::Empty) => {
                 self.outcome.close(); // What comes from now on, the desk keeps.
@@ -103,8 +103,8 @@ impl Drop for Ticket {
     }
 }
 
-/// A name that follows from what is asked, for a question that may have to be asked again
-/// ([`Desk::ask_as`](crate::Desk::ask_as)). Nobody else may be able to guess it.
+/// An id that the caller chose for [`Desk::ask_as`](crate::Desk::ask_as), so that it can ask the same question again. The
+/// bytes must be impossible to guess.
 impl From<[u8; 16]> for TicketId {
     fn from(bytes: [u8; 16]) -> Self {
         Self(bytes)

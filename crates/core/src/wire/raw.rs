@@ -44,7 +44,7 @@ impl<'a> RawParams<'a> {
 }
 
 fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
-    // A `Cow` borrows only where it is told to.
+    // Serde copies the text unless `borrow` is set.
     #[derive(Deserialize)]
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
     serde_json::from_str::<Text<'_>>(raw.get())

@@ -81,7 +81,7 @@ impl Ledger {
         })
     }
 
-    /// True if somebody may come back for a call.
+    /// True if the client can still come back for a call by a claim or a state.
     pub fn has_names(&self) -> bool {
         let is_named = |call: &Call| {
             call.audience.has_names() && !matches!(call.stage(), Stage::Cancelled { .. })

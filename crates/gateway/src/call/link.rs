@@ -1,8 +1,8 @@
 //! The links that a server needs followed in a call: which of them are the same, and when the call is made again.
 //!
-//! Some servers create a new link whenever they get a call. So a link that somebody agreed to open is known by its
-//! message and by the site it leads to, whatever its id, path or query; and a call is made again slowly, because the link
-//! that a person has open may stop working with each try.
+//! Some servers create a new link each time they get the call. So Midcall treats two links of one call as the same if
+//! they have the same message and site, whatever their id, path or query. It retries the call slowly, because each try may
+//! invalidate the link that the person has open.
 //!
 //! Elsewhere: what errors and rounds say of links (`session::links`), the questions about them (`question`).
 
@@ -45,11 +45,11 @@ pub struct FollowedLink {
     pub ids: Vec<String>,
     /// Where it leads, as the server said last.
     pub url: String,
-    /// True until the person who has it open is told of that address.
+    /// True if the page still shows an older address of this link.
     pub is_renewed: bool,
-    /// When somebody agreed to open it, and how long what it leads to may take.
+    /// When the person agreed to open the link, and how long the sign-in behind it may take.
     pub consent: Option<(Moment, Duration)>,
-    /// That a person gave up after that, as a modern server is told.
+    /// The refusal that a modern server gets if the person gave up after opening the link.
     pub refusal: Option<Refusal>,
     /// True if the server named it in its last answer.
     pub is_wanted: bool,

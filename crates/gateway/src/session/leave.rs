@@ -93,7 +93,7 @@ impl Session {
         }
     }
 
-    /// True if somebody may come back for a call that a question can have come up in.
+    /// True if one of the calls that a question can have come up in goes on without the client.
     fn is_wanted(&self, question: &Question) -> bool {
         let calls = &self.ledger.calls;
         match &question.wanted_by {

@@ -119,7 +119,7 @@ fn a_server_without_dashes_before_it_is_told_the_line_to_write() {
 
 #[test]
 fn an_address_that_other_computers_reach_is_refused_with_one_to_use() {
-    const WHY: &str = "other computers could reach it";
+    const WHY: &str = "Other computers can reach";
     for (address, why, instead) in [
         ("0.0.0.0", WHY, "127.0.0.1:0"),
         ("0.0.0.0:8642", WHY, "127.0.0.1:8642"),
@@ -153,7 +153,7 @@ fn an_address_that_other_computers_reach_is_refused_with_one_to_use() {
     let mut command = midcall();
     command.args(["wrap", "--locale", "pt-BR", "--", "true"]);
     let told = refusal(command.env("MIDCALL_PAGE_ADDR", "0.0.0.0:1"));
-    assert!(told.contains("outros computadores"), "{told}");
+    assert!(told.contains("Outros computadores"), "{told}");
 }
 
 #[test]
